@@ -1,0 +1,229 @@
+use std::fmt;
+
+use serde_json::Value;
+
+/// A JSON object whose keys stay in the order they were written.
+pub type Map = serde_json::Map<String, Value>;
+
+/// The name of a wire protocol, such as `anthropic` or `openai-chat`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProtocolId(&'static str);
+
+impl ProtocolId {
+    /// Names a protocol; each codec does this once.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// The name as users write it.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for ProtocolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Debug for ProtocolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Fields we have no word for, and how the origin spelled those we do: one pointer wide, usually nothing.
+#[derive(Clone, Default, PartialEq)]
+pub struct Extras(Option<Box<Kept>>);
+
+#[derive(Clone, PartialEq)]
+struct Kept {
+    origin: ProtocolId,
+    rest: Map,
+    marks: Vec<&'static str>,
+}
+
+impl Extras {
+    /// No extras.
+    pub const NONE: Self = Self(None);
+
+    /// Keeps the fields that `origin` sent and that were not understood; an empty map is no extras at all.
+    pub fn rest(origin: ProtocolId, rest: Map) -> Self {
+        if rest.is_empty() { Self(None) } else { Self(Some(Box::new(Kept { origin, rest, marks: Vec::new() }))) }
+    }
+
+    /// True when nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Who said it.
+    pub fn origin(&self) -> Option<ProtocolId> {
+        self.0.as_ref().map(|kept| kept.origin)
+    }
+
+    /// The kept fields, if `protocol` is their origin: they go back to it.
+    pub fn owned_by(&self, protocol: ProtocolId) -> Option<&Map> {
+        self.0.as_ref().filter(|kept| kept.origin == protocol && !kept.rest.is_empty()).map(|kept| &kept.rest)
+    }
+
+    /// One kept field, if `protocol` is its origin.
+    pub fn get(&self, protocol: ProtocolId, key: &str) -> Option<&Value> {
+        self.owned_by(protocol)?.get(key)
+    }
+
+    /// The kept fields that `protocol` will not see, to be named as losses. A null or an empty list says nothing, so it is no loss.
+    pub fn lost_on(&self, protocol: ProtocolId) -> impl Iterator<Item = &str> {
+        self.0
+            .iter()
+            .filter(move |kept| kept.origin != protocol)
+            .flat_map(|kept| kept.rest.iter())
+            .filter(|(_, value)| says_something(value))
+            .map(|(key, _)| key.as_str())
+    }
+
+    /// Keeps one more field of `origin`.
+    pub fn insert(&mut self, origin: ProtocolId, key: impl Into<String>, value: Value) {
+        self.kept(origin).rest.insert(key.into(), value);
+    }
+
+    /// Appends to the list kept under `key`, as streams send citations and annotations one by one.
+    pub fn append(&mut self, origin: ProtocolId, key: &str, value: Value) {
+        let rest = &mut self.kept(origin).rest;
+        match rest.get_mut(key) {
+            Some(Value::Array(list)) => list.push(value),
+            Some(_) | None => {
+                rest.insert(key.to_owned(), Value::Array(vec![value]));
+            }
+        }
+    }
+
+    /// Notes how `origin` spelled a thing that we do have a word for. Only that origin's encoder reads it; never a loss.
+    pub fn mark(&mut self, origin: ProtocolId, mark: &'static str) {
+        let kept = self.kept(origin);
+        if !kept.marks.contains(&mark) {
+            kept.marks.push(mark);
+        }
+    }
+
+    /// Whether `protocol` is the origin and noted this spelling.
+    pub fn marked(&self, protocol: ProtocolId, mark: &str) -> bool {
+        self.0.as_ref().is_some_and(|kept| kept.origin == protocol && kept.marks.contains(&mark))
+    }
+
+    /// Adds what `later` keeps; on the same key the later value stands. Extras of another origin replace these.
+    pub fn merge(&mut self, later: Extras) {
+        let Some(later) = later.0 else { return };
+        match &mut self.0 {
+            Some(kept) if kept.origin == later.origin => {
+                kept.rest.extend(later.rest);
+                for mark in later.marks {
+                    if !kept.marks.contains(&mark) {
+                        kept.marks.push(mark);
+                    }
+                }
+            }
+            Some(_) | None => self.0 = Some(later),
+        }
+    }
+
+    fn kept(&mut self, origin: ProtocolId) -> &mut Kept {
+        let fresh = || Box::new(Kept { origin, rest: Map::new(), marks: Vec::new() });
+        let kept = self.0.get_or_insert_with(fresh);
+        debug_assert_eq!(kept.origin, origin, "extras have one origin");
+        kept
+    }
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(map) => map.values().any(says_something),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+impl fmt::Debug for Extras {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => f.write_str("-"),
+            Some(kept) => write!(f, "{}{:?}{}", kept.origin, kept.marks, Value::Object(kept.rest.clone())),
+        }
+    }
+}
+
+/// A block or event we have no word for, whole, with who said it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Opaque {
+    /// Who said it, and the only one who will see it again.
+    pub origin: ProtocolId,
+    /// What was said.
+    pub value: Value,
+}
+
+/// A signature or encrypted reasoning: opaque to us, and only its issuer may see it again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seal {
+    /// Who can verify it: a protocol's name, or a narrower name a target is configured with.
+    pub issuer: String,
+    /// The bytes as the issuer spelled them.
+    pub data: String,
+}
+
+/// Something said that the target cannot be told.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Loss {
+    /// Where it stood, such as `messages[2].content[0].citations`.
+    pub path: String,
+    /// Why it is not carried, and what became of it.
+    pub reason: String,
+}
+
+impl Loss {
+    /// Names a loss.
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { path: path.into(), reason: reason.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const A: ProtocolId = ProtocolId::new("a");
+    const B: ProtocolId = ProtocolId::new("b");
+
+    #[test]
+    fn extras_go_back_to_their_origin_and_are_losses_elsewhere() {
+        let mut extras = Extras::default();
+        extras.insert(A, "top_k", json!(4));
+        extras.insert(A, "seed", Value::Null);
+        extras.mark(A, "as-string");
+        assert_eq!(extras.owned_by(A).map(Map::len), Some(2));
+        assert_eq!(extras.owned_by(B), None);
+        assert_eq!(extras.lost_on(A).count(), 0);
+        assert_eq!(extras.lost_on(B).collect::<Vec<_>>(), ["top_k"], "a null says nothing");
+        assert!(extras.marked(A, "as-string") && !extras.marked(B, "as-string"));
+    }
+
+    #[test]
+    fn extras_are_one_pointer_wide() {
+        assert_eq!(size_of::<Extras>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn merging_keeps_both_and_the_later_value() {
+        let mut extras = Extras::default();
+        extras.insert(A, "x", json!(1));
+        let mut later = Extras::default();
+        later.insert(A, "x", json!(2));
+        later.append(A, "list", json!("one"));
+        extras.merge(later);
+        extras.append(A, "list", json!("two"));
+        assert_eq!(extras.get(A, "x"), Some(&json!(2)));
+        assert_eq!(extras.get(A, "list"), Some(&json!(["one", "two"])));
+    }
+}

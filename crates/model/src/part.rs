@@ -1,0 +1,211 @@
+use crate::{Extras, Json, Opaque, Seal};
+use serde_json::Number;
+
+/// One turn: who speaks, and its parts in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in order; order is content.
+    pub parts: Vec<Part>,
+    /// What the origin said besides.
+    pub extras: Extras,
+}
+
+impl Message {
+    /// A message without extras.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self { role, parts, extras: Extras::NONE }
+    }
+}
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// An instruction in the middle of a conversation; those at its head are `Request::system`.
+    System,
+    /// The user, or the client on the user's behalf.
+    User,
+    /// The model.
+    Assistant,
+    /// A message that holds tool results only, where a protocol has one.
+    Tool,
+}
+
+/// One piece of a message.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Part {
+    /// What it is.
+    pub body: PartBody,
+    /// A signature or encrypted form that only its issuer may see again.
+    pub seal: Option<Seal>,
+    /// The prompt prefix up to here is worth caching.
+    pub cache: Option<CacheMark>,
+    /// Log probabilities of the tokens of a text.
+    pub logprobs: Vec<Logprob>,
+    /// What the origin said besides.
+    pub extras: Extras,
+}
+
+impl Part {
+    /// A part with nothing but its body.
+    pub fn new(body: PartBody) -> Self {
+        Self { body, seal: None, cache: None, logprobs: Vec::new(), extras: Extras::NONE }
+    }
+
+    /// A plain text part.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(PartBody::Text(text.into()))
+    }
+
+    /// The text, if this is a text part.
+    pub fn as_text(&self) -> Option<&str> {
+        if let PartBody::Text(text) = &self.body { Some(text) } else { None }
+    }
+}
+
+impl From<PartBody> for Part {
+    fn from(body: PartBody) -> Self {
+        Self::new(body)
+    }
+}
+
+/// What a part is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PartBody {
+    /// Text for the reader.
+    Text(String),
+    /// The model's words of refusal.
+    Refusal(String),
+    /// The model's visible reasoning; its signature is the part's seal.
+    Thinking(String),
+    /// Reasoning that its issuer shows to nobody.
+    Redacted(Seal),
+    /// A call that the client is to run.
+    ToolCall(ToolCall),
+    /// What a call gave.
+    ToolResult(ToolResult),
+    /// An image, a document, a sound.
+    Media(Media),
+    /// A block we have no word for.
+    Opaque(Opaque),
+}
+
+/// A call of a declared tool.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolCall {
+    /// Pairs the call with its result.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: String,
+    /// The model's own text: JSON for a function, free text for a custom tool. Not parsed until the call is settled.
+    pub arguments: String,
+    /// Whether the arguments are JSON.
+    pub kind: CallKind,
+}
+
+/// Whether a tool takes JSON or free text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CallKind {
+    /// Arguments are a JSON object.
+    #[default]
+    Function,
+    /// The input is free text, perhaps under a grammar.
+    Custom,
+}
+
+/// A call's id, and whether somebody gave it or we made it up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CallId {
+    /// The peer said it.
+    Given(String),
+    /// The peer gave none; an encoder for a protocol without ids leaves it out.
+    Minted(String),
+}
+
+impl CallId {
+    /// The id's text.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Given(id) | Self::Minted(id) => id,
+        }
+    }
+}
+
+/// What a tool call gave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub id: CallId,
+    /// The tool's name, where the protocol repeats it.
+    pub name: Option<String>,
+    /// The content, in order; empty is legal.
+    pub content: Vec<Part>,
+    /// True when the tool failed, None when nobody said.
+    pub is_error: Option<bool>,
+    /// Whether it answers a function or a custom tool.
+    pub kind: CallKind,
+}
+
+/// An image, a document, a sound or a film.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Media {
+    /// What kind of medium.
+    pub kind: MediaKind,
+    /// Its type, such as `image/png`, if known.
+    pub mime: Option<String>,
+    /// Where it is.
+    pub source: MediaSource,
+    /// A file name or title, if it has one.
+    pub name: Option<String>,
+}
+
+/// What kind of medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MediaKind {
+    /// A picture.
+    Image,
+    /// A PDF or text document.
+    Document,
+    /// A sound.
+    Audio,
+    /// A film.
+    Video,
+}
+
+/// Where a medium is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MediaSource {
+    /// Inline, in standard base64.
+    Base64(String),
+    /// Inline plain text (documents).
+    Text(String),
+    /// At an address.
+    Url(String),
+    /// Uploaded before, known to its provider by this id.
+    FileId(String),
+}
+
+/// A mark that the prefix up to here is worth caching.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CacheMark {
+    /// How long, such as `5m` or `1h`; None is the provider's default.
+    pub ttl: Option<String>,
+    /// What the origin said besides.
+    pub extras: Extras,
+}
+
+/// The log probability of one token, with its rivals.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Logprob {
+    /// The token's text.
+    pub token: String,
+    /// Natural logarithm of its probability, as spelled.
+    pub logprob: Number,
+    /// Its bytes, if told.
+    pub bytes: Option<Json>,
+    /// The most likely tokens at this place.
+    pub top: Vec<Logprob>,
+    /// What the origin said besides.
+    pub extras: Extras,
+}

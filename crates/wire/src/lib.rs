@@ -1,0 +1,38 @@
+//! Wire protocols, sans-IO: bytes in, events out, and the other way round.
+//!
+//! A protocol is one folder and one line in [`protocols!`]. Framing is written once in [`frame`], the rules a request
+//! must keep before it is sent once in [`fit`], and each codec only maps between its JSON and `rail_model`.
+
+mod error;
+pub mod fit;
+mod frame;
+mod ids;
+mod order;
+mod protocol;
+mod restore;
+mod shape;
+
+pub use error::{WireError, WireErrorKind};
+pub use frame::{Decode, Frame, Framed, Framer, JsonArray, Mapper, Sse, Whole};
+pub use order::InOrder;
+pub use protocol::{
+    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, ImageLimits, Inbound, MaxTokensKey, Operation, Outbound,
+    Protocol, Quirks, ReasoningBack, ReplyTo, Shrink, Shrunk, TargetSpec, ThinkingStyle, VectorSpelling,
+};
+pub use restore::Restore;
+
+/// Declares the protocols: each becomes a module and an entry of `ALL`, in this order.
+macro_rules! protocols {
+    ($($name:ident),* $(,)?) => {
+        $(pub mod $name;)*
+        /// Every protocol we speak.
+        pub static ALL: &[&Protocol] = &[$(&$name::PROTOCOL),*];
+    };
+}
+
+protocols! { anthropic }
+
+/// The protocol with this id, if we speak it.
+pub fn find(id: &str) -> Option<&'static Protocol> {
+    ALL.iter().copied().find(|protocol| protocol.id.name() == id)
+}
