@@ -75,20 +75,30 @@ fn string_part(text: String) -> Part {
 
 fn message((at, mut turn): (usize, Turn)) -> Result<Message, WireError> {
     let path = format!("messages[{at}]");
-    let role = match turn.role.as_deref() {
+    let role = match turn.role.take().as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
+        // A role we do not know stays in the extras and goes back to its own protocol; elsewhere it is the client speaking.
         Some(other) => {
-            let problem = format!("`{other}` is no role; it must be `user`, `assistant` or `system`");
-            return Err(WireError::malformed(ID, format!("{path}.role"), problem));
+            turn.role = Some(other.to_owned());
+            Role::User
         }
         None => return Err(missing("role").under(&path)),
     };
-    turn.role = None;
-    let content = turn.content.take().ok_or_else(|| missing("content").under(&path))?;
-    let parts = parts(content, &format!("{path}.content"))?;
-    Ok(Message { role, parts, extras: Extras::rest(ID, turn.leftovers()) })
+    let mut marks = Extras::NONE;
+    let parts = match turn.content.take() {
+        Some(content) => parts(content, &format!("{path}.content"))?,
+        // An instruction may consist of settings alone.
+        None if role == Role::System => {
+            marks.mark(ID, NO_CONTENT);
+            Vec::new()
+        }
+        None => return Err(missing("content").under(&path)),
+    };
+    let mut extras = Extras::rest(ID, turn.leftovers());
+    extras.merge(marks);
+    Ok(Message { role, parts, extras })
 }
 
 fn parts(content: StrOr<Block>, path: &str) -> Result<Vec<Part>, WireError> {

@@ -1,1 +1,4 @@
+//! The codecs against the corpus, against each other, and against hostile input.
 
+mod corpus;
+mod identity;
