@@ -1,0 +1,1 @@
+//! The real `rail` binary, as a user runs it.
