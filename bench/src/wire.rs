@@ -115,7 +115,11 @@ fn stream(protocol: &Protocol) -> Vec<u8> {
 
 fn script() -> Vec<Event> {
     let none = || Extras::NONE;
-    let mut events = vec![Event::Started { id: Some("answer_0123456789abcdef".into()), model: Some("model-name-2026".into()), extras: none() }];
+    let mut events = vec![Event::Started {
+        id: Some("answer_0123456789abcdef".into()),
+        model: Some("model-name-2026".into()),
+        extras: none(),
+    }];
     let mut part = |kind: PartKind, pieces: usize, piece: &dyn Fn(usize) -> Delta| {
         let at = events.iter().filter(|event| matches!(event, Event::Opened { .. })).count();
         events.push(Event::Opened { at, kind, extras: none() });
@@ -126,13 +130,45 @@ fn script() -> Vec<Event> {
     part(PartKind::Thinking, 1500, &|n| Delta::Thinking(word(n).to_owned()));
     part(PartKind::Text, 3000, &|n| Delta::Text(word(n).to_owned()));
     for call in ["call_a", "call_b"] {
-        let kind = PartKind::ToolCall { id: CallId::Given(call.into()), name: "edit_file".into(), kind: CallKind::Function };
-        part(kind, 1000, &|n| Delta::Arguments(ARGUMENTS.get(n).map_or_else(|| if n == 999 { "\"}".into() } else { word(n).replace(['\n', '"'], " ") }, |text| (*text).to_owned())));
+        let kind = PartKind::ToolCall {
+            id: CallId::Given(call.into()),
+            name: "edit_file".into(),
+            kind: CallKind::Function,
+        };
+        part(kind, 1000, &|n| {
+            Delta::Arguments(ARGUMENTS.get(n).map_or_else(
+                || if n == 999 { "\"}".into() } else { word(n).replace(['\n', '"'], " ") },
+                |text| (*text).to_owned(),
+            ))
+        });
     }
-    events.push(Event::Usage(Usage { input: Some(12_000), cache_read: Some(9_000), output: Some(4_500), reasoning: Some(1_500), ..Usage::default() }));
+    events.push(Event::Usage(Usage {
+        input: Some(12_000),
+        cache_read: Some(9_000),
+        output: Some(4_500),
+        reasoning: Some(1_500),
+        ..Usage::default()
+    }));
     events.push(Event::Finished { stop: Stop::ToolUse, extras: none() });
     events
 }
 
-const WORDS: &[&str] = &["The", " parser", " reads", " a", " line", ",\n", " then", " \"checks\"", " 切替", " it", "; ", "fn main() {", "\n    ", "let x = 1;", " and", " so on"];
+const WORDS: &[&str] = &[
+    "The",
+    " parser",
+    " reads",
+    " a",
+    " line",
+    ",\n",
+    " then",
+    " \"checks\"",
+    " 切替",
+    " it",
+    "; ",
+    "fn main() {",
+    "\n    ",
+    "let x = 1;",
+    " and",
+    " so on",
+];
 const ARGUMENTS: &[&str] = &["{\"path\": ", "\"src/main.rs\", ", "\"new_string\": \""];

@@ -8,7 +8,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "rail", version, about = "One coding agent on any model, and any coding agent on any model.")]
+#[command(
+    name = "rail",
+    version,
+    about = "One coding agent on any model, and any coding agent on any model."
+)]
 #[command(arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]

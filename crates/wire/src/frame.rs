@@ -282,7 +282,9 @@ impl Framer for JsonArray {
                 _ => {}
             }
             let between = self.depth <= 1 && matches!(byte, b',' | b']');
-            if !opens_array && !(between && byte == b',') && !(self.depth == 0 && byte == b']') {
+            let belongs_to_array =
+                opens_array || (between && byte == b',') || (self.depth == 0 && byte == b']');
+            if !belongs_to_array {
                 self.element.push(byte);
             }
             if (between || (self.depth == 1 && byte == b'}')) && !opens_array {

@@ -75,18 +75,22 @@ impl Translate {
     }
 
     fn request(&self) -> Result<(), Failure> {
-        let mut request = self.from.inbound.decode_request(&self.call()?).map_err(|error| anyhow!(error.message))?;
+        let mut request =
+            self.from.inbound.decode_request(&self.call()?).map_err(|error| anyhow!(error.message))?;
         request.stream |= self.stream;
         let target = self.target(&request.model);
         let encoded = match self.kind {
-            Kind::CountRequest => self.to.outbound.encode_count(&request, &target).ok_or_else(|| self.none("token counts"))?,
+            Kind::CountRequest => {
+                self.to.outbound.encode_count(&request, &target).ok_or_else(|| self.none("token counts"))?
+            }
             _ => self.to.outbound.encode_request(&request, &target),
         };
         self.print(encoded)
     }
 
     fn embed_request(&self) -> Result<(), Failure> {
-        let request = self.from.inbound.decode_embed(&self.call()?).map_err(|error| anyhow!(error.message))?;
+        let request =
+            self.from.inbound.decode_embed(&self.call()?).map_err(|error| anyhow!(error.message))?;
         let encoded = self.to.outbound.encode_embed(&request, &self.target(&request.model));
         self.print(encoded.ok_or_else(|| self.none("embeddings"))?)
     }
@@ -201,7 +205,8 @@ fn show(bytes: &[u8], losses: &[Loss]) -> Result<(), Failure> {
 
 /// The codecs' port for making images smaller, served by `rail-image`.
 fn shrink_image(bytes: &[u8], limits: &ImageLimits) -> Result<Shrunk, String> {
-    let bounds = Bounds { max_bytes: limits.max_bytes, max_edge: limits.max_edge, max_pixels: limits.max_pixels };
+    let bounds =
+        Bounds { max_bytes: limits.max_bytes, max_edge: limits.max_edge, max_pixels: limits.max_pixels };
     let shrunk = shrink(bytes, &bounds).map_err(|error| error.to_string())?;
     Ok(if shrunk.changed { Shrunk::To { mime: shrunk.mime, bytes: shrunk.bytes } } else { Shrunk::AsIs })
 }

@@ -7,15 +7,24 @@ use crate::corpus::write_answer;
 
 /// A call whose argument has this many 4-byte pieces.
 fn long_call(pieces: usize) -> Vec<Event> {
-    let kind = PartKind::ToolCall { id: CallId::Given("call_1".into()), name: "write_file".into(), kind: CallKind::Function };
-    let delta = |text: &str| Event::Delta { at: 0, delta: Delta::Arguments(text.into()), extras: Extras::NONE };
+    let kind = PartKind::ToolCall {
+        id: CallId::Given("call_1".into()),
+        name: "write_file".into(),
+        kind: CallKind::Function,
+    };
+    let delta =
+        |text: &str| Event::Delta { at: 0, delta: Delta::Arguments(text.into()), extras: Extras::NONE };
     let mut events = vec![
         Event::Started { id: Some("a".into()), model: Some("m".into()), extras: Extras::NONE },
         Event::Opened { at: 0, kind, extras: Extras::NONE },
         delta("{\"content\": \""),
     ];
     events.extend((0..pieces).map(|_| delta("abc ")));
-    events.extend([delta("\"}"), Event::Closed { at: 0, extras: Extras::NONE }, Event::Finished { stop: Stop::ToolUse, extras: Extras::NONE }]);
+    events.extend([
+        delta("\"}"),
+        Event::Closed { at: 0, extras: Extras::NONE },
+        Event::Finished { stop: Stop::ToolUse, extras: Extras::NONE },
+    ]);
     events
 }
 
@@ -44,7 +53,12 @@ fn a_long_argument_in_small_pieces_costs_linear_work() {
                 let (body, _) = write_answer(from, BodyKind::Stream, &long_call(pieces));
                 work(from, to, &body, 4096)
             });
-            assert!(large < small * 5, "{} -> {}: {small} bytes of work for a quarter of {large}", from.id, to.id);
+            assert!(
+                large < small * 5,
+                "{} -> {}: {small} bytes of work for a quarter of {large}",
+                from.id,
+                to.id
+            );
         }
     }
 }
@@ -54,7 +68,10 @@ fn a_long_line_in_small_reads_costs_linear_work() {
     for protocol in ALL {
         let [small, large] = [64 << 10, 256 << 10].map(|size| {
             let mut events = long_call(0);
-            events.insert(3, Event::Delta { at: 0, delta: Delta::Arguments("x".repeat(size)), extras: Extras::NONE });
+            events.insert(
+                3,
+                Event::Delta { at: 0, delta: Delta::Arguments("x".repeat(size)), extras: Extras::NONE },
+            );
             let (body, _) = write_answer(protocol, BodyKind::Stream, &events);
             work(protocol, protocol, &body, 4)
         });

@@ -7,8 +7,12 @@ use crate::corpus::{Fixture, events_split, fixtures};
 
 /// Every stream of the corpus with the way it is read.
 fn streams() -> Vec<(&'static Protocol, BodyKind, Fixture)> {
-    let folders =
-        [("stream", ".sse", BodyKind::Stream), ("compat", ".sse", BodyKind::Stream), ("stream", ".array.json", BodyKind::Array), ("response", ".json", BodyKind::Whole)];
+    let folders = [
+        ("stream", ".sse", BodyKind::Stream),
+        ("compat", ".sse", BodyKind::Stream),
+        ("stream", ".array.json", BodyKind::Array),
+        ("response", ".json", BodyKind::Whole),
+    ];
     let all = ALL.iter().flat_map(|protocol| {
         folders.iter().flat_map(move |(folder, ending, kind)| {
             fixtures(protocol, folder, ending).into_iter().map(move |fixture| (*protocol, *kind, fixture))
@@ -31,7 +35,8 @@ fn byte_by_byte_gives_the_same_events() {
     let streams = streams();
     assert!(streams.len() >= 10, "the corpus is there");
     for (protocol, kind, fixture) in streams {
-        let decode = |pieces: Vec<&[u8]>| events_split(protocol.outbound.decoder(kind).as_mut(), pieces.into_iter());
+        let decode =
+            |pieces: Vec<&[u8]>| events_split(protocol.outbound.decoder(kind).as_mut(), pieces.into_iter());
         let whole = decode(vec![&fixture.bytes]);
         let bytewise = decode(fixture.bytes.chunks(1).collect());
         assert_eq!(whole, bytewise, "{} {}", protocol.id, fixture.name);
