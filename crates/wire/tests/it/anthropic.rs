@@ -353,7 +353,7 @@ fn bad_requests_name_protocol_field_and_place() {
         ),
         (
             r#"{"model":"m","max_tokens":-1,"messages":[]}"#,
-            "anthropic, max_tokens: a count below zero at line 1 column 27",
+            "anthropic, max_tokens: a count below zero at line 1 column 28",
         ),
         (
             r#"{"model":"m","messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64"}}]}]}"#,
