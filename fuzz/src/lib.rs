@@ -1,5 +1,8 @@
 //! What the targets share.
 
+mod codec;
+
+pub use codec::codec;
 use rail_wire::{Frame, Framer};
 
 /// Cuts a body into pieces as the first byte of `input` says; the rest is the body.
