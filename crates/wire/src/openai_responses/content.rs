@@ -61,9 +61,7 @@ fn known(json: &Json, kind: &str, voice: Voice, path: &str) -> Result<Option<Par
             }
             PartBody::Text(content.text.take().ok_or_else(|| missing("text").under(path))?)
         }
-        "refusal" => {
-            PartBody::Refusal(content.refusal.take().ok_or_else(|| missing("refusal").under(path))?)
-        }
+        "refusal" => PartBody::Refusal(content.refusal.take().ok_or_else(|| missing("refusal").under(path))?),
         _ => match media(kind, &mut content, &mut notes) {
             Some(media) => PartBody::Media(media),
             None => return Ok(None),
@@ -232,7 +230,8 @@ fn write_media(
     if media.kind == MediaKind::Document {
         let inline = matches!(media.source, MediaSource::Base64(_) | MediaSource::Text(_));
         let unnamed = inline && extras.origin() != Some(ID);
-        let name = media.name.clone().or_else(|| unnamed.then(|| file_name(media.mime.as_deref()).to_owned()));
+        let name =
+            media.name.clone().or_else(|| unnamed.then(|| file_name(media.mime.as_deref()).to_owned()));
         name.and_then(|name| map.insert("filename".to_owned(), Value::from(name)));
     }
     Some(())

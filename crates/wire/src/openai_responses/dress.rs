@@ -109,8 +109,11 @@ fn flat_annotation(value: &Value) -> Value {
     match (inner.and_then(Value::as_object), value.as_object()) {
         (Some(inner), Some(outer)) => {
             let nested = |value: &Value| value.is_object();
-            let mut map: Map =
-                outer.iter().filter(|(_, value)| !nested(value)).map(|(k, v)| (k.clone(), v.clone())).collect();
+            let mut map: Map = outer
+                .iter()
+                .filter(|(_, value)| !nested(value))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
             map.extend(inner.clone());
             Value::Object(map)
         }

@@ -51,7 +51,8 @@ fn from_json(said: Value, reply: &HttpReply) -> ApiError {
 
 /// The error object: beside everything else, inside a failed response, or the event itself.
 fn innermost(said: &Value) -> Option<&Value> {
-    let found = said.get("error").or_else(|| said.pointer("/response/error")).filter(|error| !error.is_null());
+    let found =
+        said.get("error").or_else(|| said.pointer("/response/error")).filter(|error| !error.is_null());
     found.or_else(|| (said.get("type").and_then(Value::as_str) == Some("error")).then_some(said))
 }
 
@@ -164,7 +165,9 @@ fn failed_code(kind: ErrorKind) -> &'static str {
 /// The `error` of a failed response.
 pub(super) fn failed(error: &ApiError) -> Value {
     let own = error.said.as_ref().filter(|(origin, _)| *origin == ID).and_then(|(_, said)| innermost(said));
-    match own.filter(|own| own.get("code").is_some_and(Value::is_string) && own.get("type") != Some(&json!("error"))) {
+    match own.filter(|own| {
+        own.get("code").is_some_and(Value::is_string) && own.get("type") != Some(&json!("error"))
+    }) {
         Some(own) => own.clone(),
         None => json!({"code": failed_code(error.kind), "message": message(error)}),
     }

@@ -112,7 +112,11 @@ pub(super) fn answer_id(id: Option<&str>, extras: &Extras, reply_to: &ReplyTo) -
         Some(id) if extras.get(ID, ABOUT).is_some() || id.starts_with("resp_") => id.to_owned(),
         Some(_) | None => {
             let (id, seed) = (id.unwrap_or_default(), &reply_to.seed);
-            format!("resp_{:016x}{:016x}", ids::fnv(id.as_bytes()), ids::fnv(format!("{seed}/{id}").as_bytes()))
+            format!(
+                "resp_{:016x}{:016x}",
+                ids::fnv(id.as_bytes()),
+                ids::fnv(format!("{seed}/{id}").as_bytes())
+            )
         }
     }
 }

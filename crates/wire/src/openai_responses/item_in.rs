@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::content::{self, Voice};
 use super::types::{CallItem, Content, MessageItem, ReasoningItem};
 use super::{
-    AS_STRING, CONTENT, EMPTY, ID, ITEM, ITEM_REST, NAME, NO_SUMMARY, NO_TYPE, RAW, SAME_ITEM, SUMMARY,
-    flat_name, is_minted, missing,
+    AS_STRING, CONTENT, EMPTY, ID, ITEM, ITEM_REST, NAME, NO_SUMMARY, NO_TYPE, RAW, SAME_ITEM, SEALED,
+    SUMMARY, flat_name, is_minted, missing,
 };
 use crate::error::{WireError, parse_at};
 use crate::ids;
@@ -156,6 +156,9 @@ fn reasoning(json: &Json, side: Side<'_>, path: &str) -> Result<Vec<Part>, WireE
         parts.extend(thoughts(raw, RAW, &format!("{path}.content"))?);
     }
     let seal = item.encrypted_content.take_if(|data| !data.is_empty()).map(|data| seal_in(data, side));
+    if seal.is_some() {
+        marks.push(SEALED);
+    }
     if parts.is_empty() {
         let body = seal.map_or_else(
             || {

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::content::{self, Voice};
 use super::{
-    AS_STRING, CONTENT, EMPTY, FINAL, ID, ITEM, ITEM_REST, NAME, NO_SUMMARY, NO_TYPE, RAW, SAME_ITEM, SUMMARY,
-    kept_fields,
+    AS_STRING, CONTENT, EMPTY, FINAL, ID, ITEM, ITEM_REST, NAME, NO_SUMMARY, NO_TYPE, RAW, SAME_ITEM,
+    SUMMARY, kept_fields,
 };
 use crate::ids;
 

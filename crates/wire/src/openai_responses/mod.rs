@@ -3,16 +3,20 @@
 mod content;
 mod dress;
 mod error;
+mod families;
 mod frames;
 mod head;
 mod item_in;
 mod item_out;
+mod options;
 mod reply;
 mod request_in;
 mod request_out;
+mod stream_ends;
 mod stream_in;
 mod stream_items;
 mod stream_out;
+mod stream_parts;
 mod tools;
 mod types;
 mod usage;
@@ -27,8 +31,8 @@ use crate::error::WireError;
 use crate::fit::{Results, Rules};
 use crate::frame::{Decode, Framed, Sse, Whole};
 use crate::protocol::{
-    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol, ReplyTo,
-    TargetSpec,
+    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol,
+    ReplyTo, TargetSpec,
 };
 
 /// The protocol's name.
@@ -75,6 +79,8 @@ const RAW_DATA: &str = "raw-data";
 const BREAKPOINT: &str = "breakpoint";
 /// The part goes on in the item of the part before.
 const SAME_ITEM: &str = "same-item";
+/// The reasoning was sealed, so without its seal it is not to be sent.
+const SEALED: &str = "sealed";
 /// The part stands for a reasoning item without any text.
 const EMPTY: &str = "empty";
 /// An unknown thing inside an item, not an item itself; and where in a reasoning item it or a thought stands.

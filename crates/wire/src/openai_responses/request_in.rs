@@ -10,8 +10,8 @@ use super::content::Voice;
 use super::item_in::{self, Kind, Side};
 use super::types::{Call, MessageItem, OutputItem, Reasoning, TextConfig};
 use super::{
-    AS_DEVELOPER, AS_LIST, AS_STRING, AS_SYSTEM, ENCRYPTED, ID, INCLUDE, INPUT_STRING, INSTRUCTIONS, ITEM, ITEM_REST,
-    LOGPROBS_ASKED, NO_INPUT, NO_TYPE, SAME_ITEM, missing, tools,
+    AS_DEVELOPER, AS_LIST, AS_STRING, AS_SYSTEM, ENCRYPTED, ID, INCLUDE, INPUT_STRING, INSTRUCTIONS, ITEM,
+    ITEM_REST, LOGPROBS_ASKED, NO_INPUT, NO_TYPE, SAME_ITEM, missing, tools,
 };
 use crate::error::{WireError, parse, parse_at};
 use crate::ids;
@@ -204,7 +204,8 @@ fn output(json: &Json, kind: CallKind, path: &str) -> Result<Message, WireError>
 }
 
 fn thinking(call: &mut Call, request: &mut Request) {
-    let said = |asked: &mut Reasoning| asked.effort.is_some() || asked.summary.is_some() || asked.rest.is_some();
+    let said =
+        |asked: &mut Reasoning| asked.effort.is_some() || asked.summary.is_some() || asked.rest.is_some();
     let Some(mut asked) = call.reasoning.take_if(said) else { return };
     let effort = asked.effort.take().map(|word| Effort::parse(&word));
     let show = asked.summary.as_ref().map(|_| true);

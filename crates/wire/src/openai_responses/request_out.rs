@@ -1,19 +1,16 @@
 //! A request as the API takes it.
 
-use rail_model::{
-    Effort, Format, Json, Loss, Map, Message, Part, PartBody, Request, Role, Thinking, ThinkingMode, ToolResult,
-};
+use rail_model::{Json, Loss, Map, Message, Part, PartBody, Request, Role, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::content::{self, Voice};
 use super::item_out::{self, Class, Reader};
-use super::types::{Call, Reasoning, TextConfig, TextFormat};
+use super::types::Call;
 use super::{
     AS_DEVELOPER, AS_STRING, AS_SYSTEM, CHAT, ENCRYPTED, ID, INCLUDE, INPUT_STRING, INSTRUCTIONS, ITEM,
-    LOGPROBS_ASKED, NO_INPUT, NO_TYPE, RULES, SAME_ITEM, kept_fields, object, tools,
+    LOGPROBS_ASKED, NO_INPUT, NO_TYPE, RULES, SAME_ITEM, SEALED, kept_fields, object, options, tools,
 };
-use crate::arguments;
 use crate::fit::{Fitted, fit};
 use crate::protocol::{Encoded, HttpCall, TargetSpec, ThinkingStyle};
 use crate::shape::{Count, StrOr};
@@ -87,8 +84,8 @@ pub(super) fn body(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss
         parallel_tool_calls: request.parallel_tools.filter(|_| own || !request.tools.is_empty()),
         tools: tools::write_all(request),
         tool_choice: tools::write_choice(request, losses),
-        reasoning: reasoning(request.thinking.as_ref(), target, own, losses),
-        text: text(request, losses),
+        reasoning: options::reasoning(request.thinking.as_ref(), target, own, losses),
+        text: options::text(request, losses),
         max_output_tokens: request.sampling.max_output.map(Count),
         temperature: request.sampling.temperature.clone(),
         top_p: request.sampling.top_p.clone(),
@@ -125,7 +122,10 @@ fn adapt(request: &Request, target: &TargetSpec, call: &mut Call, losses: &mut V
     }
     call.include = Some(include).filter(|include| !include.is_empty());
     if let Some(Count(asked)) = call.max_output_tokens.filter(|count| count.0 < LEAST_OUTPUT) {
-        losses.push(Loss::new("max_output", format!("{asked} is below the least this API gives; {LEAST_OUTPUT}")));
+        losses.push(Loss::new(
+            "max_output",
+            format!("{asked} is below the least this API gives; {LEAST_OUTPUT}"),
+        ));
         call.max_output_tokens = Some(Count(LEAST_OUTPUT));
     }
     let effort = call.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_deref());
@@ -165,64 +165,6 @@ fn shared(request: &Request, call: &mut Call, losses: &mut Vec<Loss>) {
     losses.retain(|loss| !SHARED.contains(&loss.path.as_str()) && loss.path != "verbosity");
 }
 
-fn reasoning(
-    asked: Option<&Thinking>,
-    target: &TargetSpec,
-    own: bool,
-    losses: &mut Vec<Loss>,
-) -> Option<Reasoning> {
-    let asked = asked?;
-    if target.thinking == ThinkingStyle::Never {
-        if asked.mode != Some(ThinkingMode::Off) && asked.effort != Some(Effort::None) {
-            losses.push(Loss::new("thinking", "this model can't be told to think; left out"));
-        }
-        return None;
-    }
-    let effort = match (&asked.effort, asked.mode, asked.budget) {
-        (Some(effort), ..) => Some(effort.clone()),
-        (None, Some(ThinkingMode::Off), _) => Some(Effort::None),
-        (None, _, Some(budget)) => Some(arguments::effort_of(budget)),
-        // Newer models do not think unless told how hard.
-        (None, Some(ThinkingMode::On | ThinkingMode::Adaptive), None) => Some(Effort::Medium),
-        (None, None, None) => None,
-    };
-    let thinks = matches!(asked.mode, Some(ThinkingMode::On | ThinkingMode::Adaptive));
-    let show = asked.show.unwrap_or(thinks) && (own || effort != Some(Effort::None));
-    let kept = asked.extras.owned_by(ID);
-    let summary = (show && !kept.is_some_and(|kept| kept.contains_key("summary"))).then(|| "auto".to_owned());
-    let effort = effort.map(|effort| effort.word().to_owned());
-    let said = effort.is_some() || summary.is_some() || kept.is_some();
-    said.then(|| Reasoning { effort, summary, rest: None }.with_rest(kept))
-}
-
-fn text(request: &Request, losses: &mut Vec<Loss>) -> Option<TextConfig> {
-    let named = |kind: &str| TextFormat { kind: Some(kind.to_owned()), ..TextFormat::default() };
-    let own = request.origin == Some(ID);
-    let format = match &request.format {
-        None => None,
-        Some(Format::Text) => Some(named("text")),
-        Some(Format::JsonObject) => Some(named("json_object")),
-        Some(Format::JsonSchema { name, description, schema, strict }) => Some(TextFormat {
-            name: name.clone().or_else(|| (!own).then(|| "answer".to_owned())),
-            description: description.clone(),
-            schema: schema.clone().or_else(|| (!own).then(arguments::any_object)),
-            strict: *strict,
-            ..named("json_schema")
-        }),
-        Some(Format::Opaque(opaque)) if opaque.origin == ID => {
-            Some(TextFormat::default().with_rest(opaque.value.as_object()))
-        }
-        Some(Format::Opaque(opaque)) => {
-            let reason = format!("a form in words of {} only; left out", opaque.origin);
-            losses.push(Loss::new("format", reason));
-            None
-        }
-    };
-    let kept = request.extras.get(ID, "text").and_then(Value::as_object);
-    let kept = kept.filter(|_| format.is_some());
-    format.map(|format| TextConfig { format: Some(format), verbosity: None, rest: None }.with_rest(kept))
-}
-
 fn input(request: &Request, target: &TargetSpec, call: &mut Call, losses: &mut Vec<Loss>) {
     let mut items = Vec::new();
     call.instructions = system(&request.system, &mut items, losses);
@@ -240,7 +182,8 @@ fn input(request: &Request, target: &TargetSpec, call: &mut Call, losses: &mut V
     }
     let said_otherwise = request.extras.marked(ID, NO_INPUT) || request.extras.get(ID, "input").is_some();
     if !(items.is_empty() && said_otherwise) {
-        call.input = Some(StrOr::List(items.into_iter().map(|item| Json::from(Value::Object(item))).collect()));
+        call.input =
+            Some(StrOr::List(items.into_iter().map(|item| Json::from(Value::Object(item))).collect()));
     }
 }
 
@@ -295,7 +238,9 @@ fn turn(message: &Message, path: &str, target: &TargetSpec, items: &mut Vec<Map>
         Role::Assistant => return assistant(message, path, target, items, losses),
         Role::User | Role::Tool => "user",
         Role::System if message.extras.marked(ID, AS_SYSTEM) => "system",
-        Role::System if message.extras.marked(ID, AS_DEVELOPER) || target.quirks.developer_role => "developer",
+        Role::System if message.extras.marked(ID, AS_DEVELOPER) || target.quirks.developer_role => {
+            "developer"
+        }
         Role::System => "system",
     };
     let mut rest = Vec::new();
@@ -358,6 +303,7 @@ fn may_return(group: &[Part], target: &TargetSpec) -> bool {
     });
     match seals.next() {
         Some(seal) => target.issued(ID, &seal.issuer),
+        None if group.iter().any(|part| part.extras.marked(ID, SEALED)) => false,
         None => item_out::fields(group).contains_key("id"),
     }
 }
@@ -370,12 +316,16 @@ fn output(result: &ToolResult, part: &Part, path: &str, losses: &mut Vec<Loss>) 
     let own = part.extras.origin() == Some(ID);
     let text = match result.content.as_slice() {
         [] if !own || part.extras.marked(ID, AS_STRING) => Some(""),
-        [only] if !own || part.extras.marked(ID, AS_STRING) => only.as_text().filter(|_| only.cache.is_none() || !own),
+        [only] if !own || part.extras.marked(ID, AS_STRING) => {
+            only.as_text().filter(|_| only.cache.is_none() || !own)
+        }
         _ => None,
     };
-    let content = text.map_or_else(|| contents(&result.content, &format!("{path}.content"), losses), Value::from);
+    let content =
+        text.map_or_else(|| contents(&result.content, &format!("{path}.content"), losses), Value::from);
     if result.is_error == Some(true) {
-        losses.push(Loss::new(format!("{path}.is_error"), "this API has no such field; the text stands alone"));
+        losses
+            .push(Loss::new(format!("{path}.is_error"), "this API has no such field; the text stands alone"));
     }
     let mut map = Map::from_iter([("type".to_owned(), Value::from(kind))]);
     map.insert("call_id".to_owned(), Value::from(result.id.as_str()));

@@ -2,24 +2,18 @@
 
 use std::borrow::Cow;
 
-use rail_model::{Delta, Event, Extras, Json, Map, Opaque, Part, PartBody, ProtocolId, Seal};
+use rail_model::{Delta, Event, Extras, Json, Map, Opaque, Part, PartBody, ProtocolId};
 use serde_json::Value;
 
-use super::content::{self, Voice};
+use super::content;
 use super::item_in::{self, Kind, Side};
 use super::item_out::Class;
-use super::stream_items::{Added, Item, Items, Key, Slot, frame_extras};
-use super::types::{
-    Answer, AnnotationFrame, AnswerFrame, CallItem, DeltaFrame, DoneFrame, ItemFrame, MessageItem, PartFrame,
-    Peek, ReasoningItem,
-};
-use super::{
-    EMPTY, FINAL, ID, LOGPROBS, LOGPROBS_FOLLOW, NO_SUMMARY, NO_TYPE, OBFUSCATION, RAW, SUMMARY, error, head,
-    missing, usage,
-};
+use super::stream_ends::{FIRST, about, class, is_thought, part_frame, read_part};
+use super::stream_items::{Added, Item, Items, Slot, frame_extras};
+use super::types::{AnnotationFrame, Answer, AnswerFrame, DeltaFrame, DoneFrame, ItemFrame, Peek};
+use super::{ID, LOGPROBS_FOLLOW, OBFUSCATION, RAW, error, head, missing, usage};
 use crate::error::{WireError, parse, parse_at};
 use crate::frame::{Frame, Mapper};
-use crate::shape::StrOr;
 
 /// Maps stream frames to events.
 #[derive(Default)]
@@ -29,7 +23,7 @@ pub(super) struct StreamIn {
     answer: String,
     /// The response object at the beginning, while it may still be repeated.
     head: Option<Json>,
-    items: Items,
+    pub(super) items: Items,
 }
 
 impl Mapper for StreamIn {
@@ -60,7 +54,9 @@ impl Mapper for StreamIn {
 impl StreamIn {
     fn dispatch(&mut self, kind: &str, data: &[u8], out: &mut Vec<Event>) -> Result<(), WireError> {
         match kind {
-            "response.output_text.delta" | "response.refusal.delta" => self.delta(kind, Delta::Text, data, out),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.delta(kind, Delta::Text, data, out)
+            }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.delta(kind, Delta::Thinking, data, out)
             }
@@ -106,7 +102,8 @@ impl StreamIn {
         let response = frame.response.take().ok_or_else(|| missing("response"))?;
         (frame.kind, frame.sequence_number) = (None, None);
         if self.started {
-            let repeats = frame.rest.is_none() && self.head.as_ref().is_none_or(|head| repeats(head, &response));
+            let repeats =
+                frame.rest.is_none() && self.head.as_ref().is_none_or(|head| repeats(head, &response));
             if kind == "response.created" || repeats {
                 out.push(Event::Ping);
                 return Ok(());
@@ -201,7 +198,7 @@ impl StreamIn {
         Ok(())
     }
 
-    fn side(&self, index: u64) -> Side<'_> {
+    pub(super) fn side(&self, index: u64) -> Side<'_> {
         Side::Upstream { answer: &self.answer, index: usize::try_from(index).unwrap_or_default() }
     }
 
@@ -213,119 +210,6 @@ impl StreamIn {
         let index = frame.output_index.take().map_or_else(next, |count| count.0);
         (frame.kind, frame.sequence_number) = (None, None);
         self.item_complete(index, json, frame.leftovers(), out)
-    }
-
-    /// An item as it is in the end; what its pieces did not say follows now.
-    fn item_complete(&mut self, index: u64, json: Json, frame: Map, out: &mut Vec<Event>) -> Result<(), WireError> {
-        let kind = item_in::answered_kind(&json, "item")?;
-        let Some(item) = self.items.list.get_mut(&index) else {
-            let parts = item_in::parts(&json, kind, self.side(index), "item")?;
-            self.items.list.insert(index, Item { done: true, ..Item::new(class(kind), None) });
-            self.items.whole(parts, out);
-            return Ok(());
-        };
-        if std::mem::replace(&mut item.done, true) {
-            return Ok(());
-        }
-        let mut closing = frame_extras("item_done", frame);
-        match kind {
-            Kind::Assistant => self.message_done(index, &json, &mut closing, out)?,
-            Kind::Reasoning => self.reasoning_done(index, &json, &mut closing, out)?,
-            Kind::Call(_) => {
-                let mut call: CallItem = parse_at(ID, json.text(), "item")?;
-                let text = call.arguments.take().or(call.input.take()).unwrap_or_default();
-                if let Some(slot) = self.items.last_open(index) {
-                    slot.complete(&text, Delta::Arguments, out);
-                }
-                (call.kind, call.call_id, call.name) = (None, None, None);
-                item_in::keep_item(&mut closing, call.leftovers(), UPSTREAM);
-            }
-            Kind::User | Kind::System | Kind::Developer | Kind::Output(_) | Kind::Other => {
-                closing.insert(ID, FINAL, json.value());
-            }
-        }
-        if let Some(slot) = self.items.last_open(index) {
-            slot.closing(closing);
-            slot.close(out);
-        }
-        Ok(())
-    }
-
-    fn message_done(&mut self, index: u64, json: &Json, closing: &mut Extras, out: &mut Vec<Event>) -> Result<(), WireError> {
-        let mut item: MessageItem = parse_at(ID, json.text(), "item")?;
-        let list = match item.content.take() {
-            Some(StrOr::List(list)) => list,
-            Some(StrOr::Str(text)) => vec![Json::from(serde_json::json!({"type": "output_text", "text": text}))],
-            None => Vec::new(),
-        };
-        for (at, json) in list.iter().enumerate() {
-            let key = (false, at as u64);
-            let part = content::read(json, Voice::Output, &format!("item.content[{at}]"))?;
-            self.part_complete(index, key, part, json, out);
-        }
-        let added = self.items.list.get_mut(&index).filter(|item| item.slots.is_empty());
-        if let Some(added) = added.and_then(|item| item.added.take()) {
-            // A message without any content is known by its frames alone.
-            let value = added.frame.get("item").cloned().unwrap_or_default();
-            let part = Part::new(PartBody::Opaque(Opaque { origin: ID, value }));
-            self.items.open(index, FIRST, part, out);
-            closing.insert(ID, FINAL, json.value());
-            return Ok(());
-        }
-        (item.kind, item.role) = (None, None);
-        item_in::keep_item(closing, item.leftovers(), UPSTREAM);
-        Ok(())
-    }
-
-    fn reasoning_done(&mut self, index: u64, json: &Json, closing: &mut Extras, out: &mut Vec<Event>) -> Result<(), WireError> {
-        let mut item: ReasoningItem = parse_at(ID, json.text(), "item")?;
-        item.kind = None;
-        if item.summary.is_none() {
-            closing.mark(ID, NO_SUMMARY);
-        }
-        let raw = item.content.as_ref().and_then(|json| serde_json::from_str::<Vec<Json>>(json.text()).ok());
-        let raw = raw.filter(|list| !list.is_empty());
-        if raw.is_some() {
-            item.content = None;
-        }
-        let lists = [(false, SUMMARY, item.summary.take()), (true, RAW, raw)];
-        for (is_raw, place, list) in lists {
-            for (at, json) in list.unwrap_or_default().iter().enumerate() {
-                let part = item_in::thought(json, place, &format!("item.{place}[{at}]"))?;
-                self.part_complete(index, (is_raw, at as u64), part, json, out);
-            }
-        }
-        let seal = item.encrypted_content.take_if(|data| !data.is_empty());
-        let seal = seal.map(|data| Seal { issuer: ID.name().to_owned(), data });
-        item_in::keep_item(closing, item.leftovers(), UPSTREAM);
-        if self.items.list.get(&index).is_some_and(|item| item.slots.is_empty()) {
-            let mut part = Part::new(seal.map_or(PartBody::Thinking(String::new()), PartBody::Redacted));
-            if matches!(part.body, PartBody::Thinking(_)) {
-                part.extras.mark(ID, EMPTY);
-            }
-            self.items.open(index, FIRST, part, out);
-        } else if let (Some(seal), Some(slot)) = (seal, self.items.last_open(index)) {
-            slot.delta(Delta::Seal(seal), Extras::NONE, out);
-        }
-        Ok(())
-    }
-
-    /// A part as it is in the end.
-    fn part_complete(&mut self, index: u64, key: Key, part: Part, json: &Json, out: &mut Vec<Event>) {
-        let Some(slot) = self.items.slot(index, key) else {
-            let Part { logprobs, extras, body, .. } = part;
-            self.items.open(index, key, Part { extras, ..Part::new(body) }, out);
-            if let Some(slot) = self.items.slot(index, key) {
-                slot.ended = true;
-                if !logprobs.is_empty() {
-                    slot.delta(Delta::Logprobs(logprobs), Extras::NONE, out);
-                }
-            }
-            return;
-        };
-        if !slot.ended {
-            end_part(slot, part, json, out);
-        }
     }
 
     fn part_added(&mut self, kind: &str, data: &[u8], out: &mut Vec<Event>) -> Result<(), WireError> {
@@ -417,7 +301,11 @@ impl StreamIn {
         slot.complete(&text, like, out);
         let logprobs = frame.logprobs.take().filter(|list| !list.is_empty() && !slot.logprobs);
         if let Some(list) = logprobs {
-            slot.delta(Delta::Logprobs(list.into_iter().map(content::logprob_in).collect()), Extras::NONE, out);
+            slot.delta(
+                Delta::Logprobs(list.into_iter().map(content::logprob_in).collect()),
+                Extras::NONE,
+                out,
+            );
         }
         (frame.kind, frame.sequence_number, frame.item_id) = (None, None, None);
         slot.closing(frame_extras("text_done", frame.leftovers()));
@@ -453,94 +341,6 @@ impl StreamIn {
         }
         self.items.slot(index, key)
     }
-}
-
-/// The place of the only part of an item.
-const FIRST: Key = (false, 0);
-const UPSTREAM: Side<'static> = Side::Upstream { answer: "", index: 0 };
-
-fn class(kind: Kind) -> Class {
-    match kind {
-        Kind::Assistant => Class::Message,
-        Kind::Reasoning => Class::Reasoning,
-        Kind::Call(kind) => Class::Call(kind),
-        Kind::User | Kind::System | Kind::Developer | Kind::Output(_) | Kind::Other => Class::Whole,
-    }
-}
-
-/// Keeps the fields of an item that begins; its content follows in pieces.
-fn about(json: &Json, kind: Kind, extras: &mut Extras) -> Result<(), WireError> {
-    let fields = if kind == Kind::Reasoning {
-        let mut item: ReasoningItem = parse_at(ID, json.text(), "item")?;
-        if item.summary.take().is_none() {
-            extras.mark(ID, NO_SUMMARY);
-        }
-        item.kind = None;
-        item.leftovers()
-    } else {
-        let mut item: MessageItem = parse_at(ID, json.text(), "item")?;
-        if item.kind.take().is_none() {
-            extras.mark(ID, NO_TYPE);
-        }
-        (item.role, item.content) = (None, None);
-        item.leftovers()
-    };
-    item_in::keep_item(extras, fields, UPSTREAM);
-    Ok(())
-}
-
-fn part_frame(kind: &str, data: &[u8]) -> Result<(u64, Key, Json, Map), WireError> {
-    let mut frame: PartFrame = parse(ID, data)?;
-    let json = frame.part.take().ok_or_else(|| missing("part"))?;
-    let index = frame.output_index.take().unwrap_or_default().0;
-    let summary = kind.starts_with("response.reasoning_summary_part");
-    let inner = if summary { frame.summary_index.take() } else { frame.content_index.take() };
-    (frame.kind, frame.sequence_number, frame.item_id) = (None, None, None);
-    Ok((index, (!summary, inner.unwrap_or_default().0), json, frame.leftovers()))
-}
-
-fn read_part(json: &Json, kind: &str) -> Result<Part, WireError> {
-    let typed = content::peek(json, "part")?.kind.unwrap_or_default();
-    if kind.starts_with("response.reasoning_summary_part") {
-        item_in::thought(json, SUMMARY, "part")
-    } else if typed == "reasoning_text" {
-        item_in::thought(json, RAW, "part")
-    } else {
-        content::read(json, Voice::Output, "part")
-    }
-}
-
-fn is_thought(part: &Part) -> bool {
-    matches!(part.body, PartBody::Thinking(_))
-}
-
-/// Takes a part's complete form: the text that was left out, and what is said besides.
-fn end_part(slot: &mut Slot, part: Part, json: &Json, out: &mut Vec<Event>) {
-    slot.ended = true;
-    let Part { body, logprobs, mut extras, .. } = part;
-    match body {
-        PartBody::Text(text) | PartBody::Refusal(text) => slot.complete(&text, Delta::Text, out),
-        PartBody::Thinking(text) => slot.complete(&text, Delta::Thinking, out),
-        PartBody::Opaque(opaque) => extras.insert(ID, FINAL, opaque.value),
-        PartBody::Redacted(_) | PartBody::ToolCall(_) | PartBody::ToolResult(_) | PartBody::Media(_) => {}
-    }
-    if !logprobs.is_empty() {
-        if !slot.logprobs {
-            slot.delta(Delta::Logprobs(logprobs), Extras::NONE, out);
-        }
-        // The complete list has the tokens' bytes, which the pieces leave out.
-        extras.insert(ID, LOGPROBS, json.value().get("logprobs").cloned().unwrap_or_default());
-    }
-    let cited = extras.get(ID, "annotations").and_then(Value::as_array).cloned().unwrap_or_default();
-    for value in cited.iter().skip(slot.annotations) {
-        let delta = Delta::Extra { origin: ID, key: "annotations", value: value.clone() };
-        slot.delta(delta, Extras::NONE, out);
-    }
-    let mut kept: Map = extras.owned_by(ID).cloned().unwrap_or_default();
-    if slot.annotations > 0 {
-        kept.shift_remove("annotations");
-    }
-    slot.closing(Extras::rest(ID, kept));
 }
 
 /// Whether a later response object says what the first said, but for its status.

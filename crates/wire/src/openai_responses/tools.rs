@@ -65,7 +65,7 @@ fn namespace(json: &Json, path: &str) -> Result<Vec<ToolDecl>, WireError> {
     }
     let fields = Value::Object(space.leftovers());
     for decl in &mut flat {
-        let inner = std::mem::replace(&mut decl.name, String::new());
+        let inner = std::mem::take(&mut decl.name);
         decl.name = flat_name(&name, &inner);
         decl.extras.insert(ID, NAME, Value::from(inner));
         decl.extras.insert(ID, SPACE, fields.clone());

@@ -3,14 +3,15 @@
 use rail_model::{Extras, Usage};
 use serde_json::Value;
 
-use super::{ID, object};
 use super::types::{InputDetails, OutputDetails, Tokens};
+use super::{ID, object};
 use crate::shape::Count;
 
 pub(super) fn read(mut tokens: Tokens) -> Usage {
     let mut details = tokens.input_tokens_details.take();
     let cache_read = details.as_mut().and_then(|details| details.cached_tokens.take()).map(|count| count.0);
-    let cache_write = details.as_mut().and_then(|details| details.cache_write_tokens.take()).map(|count| count.0);
+    let cache_write =
+        details.as_mut().and_then(|details| details.cache_write_tokens.take()).map(|count| count.0);
     let mut spent = tokens.output_tokens_details.take();
     let reasoning = spent.as_mut().and_then(|spent| spent.reasoning_tokens.take()).map(|count| count.0);
     let (input, output) = (tokens.input_tokens.take(), tokens.output_tokens.take());
@@ -52,15 +53,15 @@ pub(super) fn read(mut tokens: Tokens) -> Usage {
 /// Every number is there: Codex fails to read an end with some of them missing and asks again.
 pub(super) fn write(usage: &Usage) -> Value {
     let kept = |key: &str| usage.extras.get(ID, key);
-    let literal = |key: &str, computed: u64| {
-        Some(Count(kept(key).and_then(Value::as_u64).unwrap_or(computed)))
-    };
+    let literal =
+        |key: &str, computed: u64| Some(Count(kept(key).and_then(Value::as_u64).unwrap_or(computed)));
     let details = InputDetails {
         cached_tokens: Some(Count(usage.cache_read.unwrap_or_default())),
         cache_write_tokens: usage.cache_write.map(Count),
         rest: None,
     };
-    let spent = OutputDetails { reasoning_tokens: Some(Count(usage.reasoning.unwrap_or_default())), rest: None };
+    let spent =
+        OutputDetails { reasoning_tokens: Some(Count(usage.reasoning.unwrap_or_default())), rest: None };
     let nested = |key: &str| kept(key).and_then(Value::as_object);
     let tokens = Tokens {
         input_tokens: literal("input_tokens", usage.all_input()),
