@@ -8,7 +8,7 @@ use rail_model::{
 use serde_json::{Number, Value};
 
 use super::types::{Audio, Content, Peek, TokenLogprob};
-use super::{BREAKPOINT, CONTENT, FINAL, ID, LOGPROBS, RAW_DATA, TYPE, kept_fields, missing, object};
+use super::{BREAKPOINT, CHAT, CONTENT, FINAL, ID, LOGPROBS, RAW_DATA, TYPE, kept_fields, missing, object};
 use crate::error::{WireError, parse, parse_at};
 
 /// Whose words a text is, which decides its type.
@@ -226,6 +226,10 @@ fn write_media(
             losses.push(Loss::new(path, "openai-responses takes no such sound or film; left out"));
             return None;
         }
+    }
+    let detail = extras.get(CHAT, "image_url").and_then(|image| image.get("detail"));
+    if let Some(detail) = detail.filter(|_| media.kind == MediaKind::Image) {
+        map.insert("detail".to_owned(), detail.clone());
     }
     if media.kind == MediaKind::Document {
         let inline = matches!(media.source, MediaSource::Base64(_) | MediaSource::Text(_));

@@ -44,12 +44,17 @@ pub(super) fn is_own(extras: &Extras) -> bool {
     extras.get(ID, ITEM).is_some() || extras.marked(ID, SAME_ITEM)
 }
 
-/// Whether `next` goes into the same item as `part`.
+/// Whether `next` goes into the same item as `part`. Parts that came back through another protocol have lost their
+/// item: texts side by side are one message, and thoughts are one item up to the one that bears its seal.
 fn together(part: &Part, next: &Part) -> bool {
     let class = class(part);
-    let open = class == Class::Message || class == Class::Reasoning;
-    let foreign = class == Class::Message && !is_own(&part.extras) && !is_own(&next.extras);
-    open && class == self::class(next) && (next.extras.marked(ID, SAME_ITEM) || foreign)
+    let foreign = !is_own(&part.extras) && !is_own(&next.extras);
+    let joined = match class {
+        Class::Message => foreign,
+        Class::Reasoning => foreign && part.seal.is_none() && matches!(part.body, PartBody::Thinking(_)),
+        Class::Call(_) | Class::Whole => return false,
+    };
+    class == self::class(next) && (next.extras.marked(ID, SAME_ITEM) || joined)
 }
 
 /// The parts of each item.

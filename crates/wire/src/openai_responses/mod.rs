@@ -67,6 +67,7 @@ const CHAT: ProtocolId = ProtocolId::new("openai-chat");
 // How a thing we have a word for was spelled.
 const AS_STRING: &str = "string";
 const AS_LIST: &str = "list";
+const AS_COUNTED: &str = "as-counted";
 const AS_SYSTEM: &str = "system";
 const AS_DEVELOPER: &str = "developer";
 const INSTRUCTIONS: &str = "instructions";

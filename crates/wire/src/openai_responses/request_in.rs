@@ -11,7 +11,7 @@ use super::item_in::{self, Kind, Side};
 use super::types::{Call, MessageItem, OutputItem, Reasoning, TextConfig};
 use super::{
     AS_DEVELOPER, AS_LIST, AS_STRING, AS_SYSTEM, ENCRYPTED, ID, INCLUDE, INPUT_STRING, INSTRUCTIONS, ITEM,
-    ITEM_REST, LOGPROBS_ASKED, NO_INPUT, NO_TYPE, SAME_ITEM, missing, tools,
+    ITEM_REST, LOGPROBS_ASKED, NAME, NO_INPUT, NO_TYPE, SAME_ITEM, missing, tools,
 };
 use crate::error::{WireError, parse, parse_at};
 use crate::ids;
@@ -197,6 +197,10 @@ fn output(json: &Json, kind: CallKind, path: &str) -> Result<Message, WireError>
         }
     };
     let name = item.name.take();
+    if let Some(name) = &name {
+        // The call this answers may be known by a flat name; the client's own is what it sees again.
+        extras.insert(ID, NAME, Value::from(name.as_str()));
+    }
     note_fields(&mut extras, item.leftovers());
     let result = ToolResult { id, name, content, is_error: None, kind };
     let part = Part { extras, ..Part::new(PartBody::ToolResult(result)) };

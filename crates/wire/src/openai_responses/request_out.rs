@@ -9,7 +9,7 @@ use super::item_out::{self, Class, Reader};
 use super::types::Call;
 use super::{
     AS_DEVELOPER, AS_STRING, AS_SYSTEM, CHAT, ENCRYPTED, ID, INCLUDE, INPUT_STRING, INSTRUCTIONS, ITEM,
-    LOGPROBS_ASKED, NO_INPUT, NO_TYPE, RULES, SAME_ITEM, SEALED, kept_fields, object, options, tools,
+    LOGPROBS_ASKED, NAME, NO_INPUT, NO_TYPE, RULES, SAME_ITEM, SEALED, kept_fields, object, options, tools,
 };
 use crate::fit::{Fitted, fit};
 use crate::protocol::{Encoded, HttpCall, TargetSpec, ThinkingStyle};
@@ -330,8 +330,8 @@ fn output(result: &ToolResult, part: &Part, path: &str, losses: &mut Vec<Loss>) 
     let mut map = Map::from_iter([("type".to_owned(), Value::from(kind))]);
     map.insert("call_id".to_owned(), Value::from(result.id.as_str()));
     map.insert("output".to_owned(), content);
-    if let Some(name) = result.name.as_ref().filter(|_| own) {
-        map.insert("name".to_owned(), Value::from(name.as_str()));
+    if let Some(name) = part.extras.get(ID, NAME) {
+        map.insert("name".to_owned(), name.clone());
     }
     map.extend(part.extras.get(ID, ITEM).and_then(Value::as_object).cloned().unwrap_or_default());
     map.extend(kept_fields(&part.extras));

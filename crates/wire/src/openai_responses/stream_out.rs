@@ -49,6 +49,8 @@ pub(super) struct Writer {
     pub(super) id: String,
     /// The response object as it was at the beginning.
     pub(super) head: Map,
+    /// The response object at the end, if the answer came whole.
+    pub(super) whole: Option<Map>,
     /// Frames that follow the first one before anything else does.
     pub(super) owed: Vec<&'static str>,
     /// Items that are complete.
@@ -119,7 +121,11 @@ impl Writer {
         self.told.extras(ID, "", extras);
         self.id = head::answer_id(id, extras, &self.reply_to);
         self.head = Map::from_iter([("id".to_owned(), Value::from(self.id.as_str()))]);
-        self.head.extend(head::said(extras).unwrap_or_else(|| head::fresh(&self.reply_to)));
+        let said = head::said(extras);
+        let begins =
+            |said: &Map| matches!(said.get("status").and_then(Value::as_str), Some("queued" | "in_progress"));
+        self.whole = said.clone().filter(|said| !begins(said));
+        self.head.extend(said.unwrap_or_else(|| head::fresh(&self.reply_to)));
         let model = self.reply_to.model.as_deref().or(model).unwrap_or_default();
         self.head.insert("model".to_owned(), Value::from(model));
         self.head.insert("output".to_owned(), Value::Array(Vec::new()));
@@ -175,7 +181,7 @@ impl Writer {
         self.flush(out);
         self.item_done(out);
         self.told.extras(ID, "", extras);
-        let mut response = match head::said(extras) {
+        let mut response = match head::said(extras).or_else(|| self.whole.take()) {
             Some(said) => {
                 let shown = |key: &str| self.head.get(key).map(|value| (key.to_owned(), value.clone()));
                 let mut map: Map = ["id", "model"].into_iter().filter_map(shown).collect();
@@ -214,18 +220,13 @@ impl Writer {
         }
         let mut response = match said.filter(|said| said.get("object").is_some()).and_then(Value::as_object) {
             Some(said) => said.clone(),
-            None if self.head.is_empty() => {
-                let id = head::answer_id(None, &Extras::NONE, &self.reply_to);
-                let mut map = Map::from_iter([("id".to_owned(), Value::from(id))]);
-                map.extend(head::fresh(&self.reply_to));
-                map.insert(
-                    "model".to_owned(),
-                    Value::from(self.reply_to.model.as_deref().unwrap_or_default()),
-                );
-                map.insert("output".to_owned(), Value::Array(Vec::new()));
-                map
+            None => {
+                if self.head.is_empty() {
+                    // Client libraries can't take a failure of what never began.
+                    self.started(None, None, &Extras::NONE, out);
+                }
+                std::mem::take(&mut self.head)
             }
-            None => std::mem::take(&mut self.head),
         };
         response.insert("status".to_owned(), Value::from("failed"));
         response.insert("error".to_owned(), error::failed(error));

@@ -126,19 +126,48 @@ fn write(decl: &ToolDecl, from: Option<ProtocolId>) -> Tool {
     match &decl.kind {
         ToolKind::Custom { format } => {
             tool.kind = Some("custom".to_owned());
-            tool.format = format.clone();
+            tool.format =
+                format.as_ref().map(|format| if own { format.clone() } else { flat_format(format) });
             tool.strict = None;
         }
         ToolKind::Function { parameters } => {
             tool.kind = Some("function".to_owned());
             // This API takes an absent `strict` for true, which other protocols' schemas do not survive.
             tool.strict = decl.strict.or((!own).then_some(false));
-            tool.parameters = parameters.clone().or_else(|| (!own).then(arguments::any_object));
+            tool.parameters = match parameters {
+                Some(schema) if own => Some(schema.clone()),
+                Some(schema) => Some(with_properties(schema)),
+                None => (!own).then(arguments::any_object),
+            };
         }
         ToolKind::Server(_) => {}
     }
     let kept: Map = kept_fields(&decl.extras).collect();
     tool.with_rest(Some(&kept))
+}
+
+/// Chat Completions nests a grammar one level deeper.
+fn flat_format(format: &Json) -> Json {
+    let Value::Object(mut map) = format.value() else { return format.clone() };
+    match map.shift_remove("grammar") {
+        Some(Value::Object(grammar)) => {
+            map.extend(grammar);
+            Json::from(Value::Object(map))
+        }
+        Some(_) | None => format.clone(),
+    }
+}
+
+/// This API refuses the schema of an object that does not say its properties, be they none.
+fn with_properties(schema: &Json) -> Json {
+    let Value::Object(mut map) = schema.value() else { return schema.clone() };
+    let object = map.get("type").is_none_or(|kind| kind == "object");
+    if !object || map.get("properties").is_some_and(Value::is_object) || map.contains_key("$ref") {
+        return schema.clone();
+    }
+    map.entry("type").or_insert_with(|| Value::from("object"));
+    map.insert("properties".to_owned(), Value::Object(Map::new()));
+    Json::from(Value::Object(map))
 }
 
 fn read_choice(call: &mut Call, request: &mut Request) -> Result<(), WireError> {

@@ -4,7 +4,7 @@ use rail_model::{Extras, Usage};
 use serde_json::Value;
 
 use super::types::{InputDetails, OutputDetails, Tokens};
-use super::{ID, object};
+use super::{AS_COUNTED, ID, object};
 use crate::shape::Count;
 
 pub(super) fn read(mut tokens: Tokens) -> Usage {
@@ -27,6 +27,7 @@ pub(super) fn read(mut tokens: Tokens) -> Usage {
         reasoning,
         extras: Extras::rest(ID, tokens.leftovers()),
     };
+    usage.extras.mark(ID, AS_COUNTED);
     // Totals that do not add up are kept as they were said.
     let odd = [
         ("input_tokens", input, usage.all_input()),
@@ -57,7 +58,10 @@ pub(super) fn write(usage: &Usage) -> Value {
         |key: &str, computed: u64| Some(Count(kept(key).and_then(Value::as_u64).unwrap_or(computed)));
     let details = InputDetails {
         cached_tokens: Some(Count(usage.cache_read.unwrap_or_default())),
-        cache_write_tokens: usage.cache_write.map(Count),
+        cache_write_tokens: usage
+            .cache_write
+            .or((!usage.extras.marked(ID, AS_COUNTED)).then_some(0))
+            .map(Count),
         rest: None,
     };
     let spent =

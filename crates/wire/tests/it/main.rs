@@ -5,4 +5,6 @@ mod anthropic;
 mod corpus;
 mod cost;
 mod identity;
+mod openai_responses;
+mod openai_responses_ways;
 mod split;
