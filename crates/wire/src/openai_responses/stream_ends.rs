@@ -43,7 +43,7 @@ impl StreamIn {
             Kind::Call(_) => {
                 let mut call: CallItem = parse_at(ID, json.text(), "item")?;
                 let text = call.arguments.take().or(call.input.take()).unwrap_or_default();
-                if let Some(slot) = self.items.last_open(index) {
+                if let Some(slot) = self.items.open_slot(index) {
                     slot.complete(&text, Delta::Arguments, out);
                 }
                 (call.kind, call.call_id, call.name) = (None, None, None);
@@ -53,7 +53,7 @@ impl StreamIn {
                 closing.insert(ID, FINAL, json.value());
             }
         }
-        if let Some(slot) = self.items.last_open(index) {
+        if let Some(slot) = self.items.open_slot(index) {
             slot.closing(closing);
             slot.close(out);
         }
@@ -130,7 +130,7 @@ impl StreamIn {
                 part.extras.mark(ID, EMPTY);
             }
             self.items.open(index, FIRST, part, out);
-        } else if let (Some(seal), Some(slot)) = (seal, self.items.last_open(index)) {
+        } else if let (Some(seal), Some(slot)) = (seal, self.items.open_slot(index)) {
             slot.delta(Delta::Seal(seal), Extras::NONE, out);
         }
         Ok(())

@@ -157,7 +157,7 @@ impl StreamIn {
             }
         }
         for index in self.items.list.keys().copied().collect::<Vec<_>>() {
-            self.items.close_all(index, out);
+            self.items.close(index, out);
         }
         let stop = head::stop(&answer, self.items.called);
         out.extend(answer.usage.take().map(|tokens| Event::Usage(usage::read(tokens))));
@@ -184,11 +184,11 @@ impl StreamIn {
                 let mut extras = extras;
                 about(&json, kind, &mut extras)?;
                 let added = Added { extras, frame: parse(ID, data)? };
-                self.items.list.insert(index, Item::new(class, Some(added)));
+                self.items.begin(index, Item::new(class, Some(added)), out);
             }
             Kind::Call(_) | Kind::User | Kind::System | Kind::Developer | Kind::Output(_) | Kind::Other => {
                 let parts = item_in::parts(&json, kind, side, "item")?;
-                self.items.list.insert(index, Item::new(class, None));
+                self.items.begin(index, Item::new(class, None), out);
                 for mut part in parts {
                     part.extras.merge(extras.clone());
                     self.items.open(index, FIRST, part, out);

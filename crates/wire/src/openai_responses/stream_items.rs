@@ -24,6 +24,8 @@ pub(super) struct Item {
     /// What was said when it began; goes with its first part.
     pub(super) added: Option<Added>,
     pub(super) slots: BTreeMap<Key, Slot>,
+    /// The part that is not closed yet: there is at most one.
+    pub(super) open: Option<Key>,
     pub(super) done: bool,
 }
 
@@ -41,6 +43,7 @@ pub(super) type Key = (bool, u64);
 pub(super) struct Slot {
     at: usize,
     open: bool,
+    takes: Takes,
     /// Bytes of its text given so far; the complete text that follows may hold more.
     given: usize,
     pub(super) annotations: usize,
@@ -51,9 +54,18 @@ pub(super) struct Slot {
     closing: Extras,
 }
 
+/// What pieces a part takes; others are a server's mistake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Text,
+    Thinking,
+    Arguments,
+    Nothing,
+}
+
 impl Item {
     pub(super) fn new(class: Class, added: Option<Added>) -> Self {
-        Self { class, added, slots: BTreeMap::new(), done: false }
+        Self { class, added, slots: BTreeMap::new(), open: None, done: false }
     }
 }
 
@@ -67,9 +79,15 @@ impl Items {
         self.list.get_mut(&index)?.slots.get_mut(&key)
     }
 
+    /// Begins an item; one that stood at this place is over.
+    pub(super) fn begin(&mut self, index: u64, item: Item, out: &mut Vec<Event>) {
+        self.close(index, out);
+        self.list.insert(index, item);
+    }
+
     /// Opens a part of an item; the one before it in the same item is complete then.
     pub(super) fn open(&mut self, index: u64, key: Key, part: Part, out: &mut Vec<Event>) {
-        self.close_all(index, out);
+        self.close(index, out);
         let at = self.parts;
         self.parts += 1;
         let Part { body, extras, .. } = part;
@@ -82,9 +100,16 @@ impl Items {
             None if !item.slots.is_empty() => extras.mark(ID, SAME_ITEM),
             None => {}
         }
+        let takes = match &first {
+            Some(Delta::Text(_)) => Takes::Text,
+            Some(Delta::Thinking(_)) => Takes::Thinking,
+            Some(Delta::Arguments(_)) => Takes::Arguments,
+            Some(Delta::Seal(_) | Delta::Logprobs(_) | Delta::Extra { .. }) | None => Takes::Nothing,
+        };
         let slot = Slot {
             at,
             open: true,
+            takes,
             given: 0,
             annotations: 0,
             logprobs: false,
@@ -92,22 +117,24 @@ impl Items {
             closing: Extras::NONE,
         };
         item.slots.insert(key, slot);
+        item.open = Some(key);
         out.push(Event::Opened { at, kind, extras });
         if let (Some(first), Some(slot)) = (first, self.slot(index, key)) {
             slot.text(&first, out);
         }
     }
 
-    /// Closes the open parts of an item.
-    pub(super) fn close_all(&mut self, index: u64, out: &mut Vec<Event>) {
-        let slots = self.list.get_mut(&index).into_iter().flat_map(|item| item.slots.values_mut());
-        slots.for_each(|slot| slot.close(out));
+    /// Closes the open part of an item.
+    pub(super) fn close(&mut self, index: u64, out: &mut Vec<Event>) {
+        if let Some(slot) = self.open_slot(index) {
+            slot.close(out);
+        }
     }
 
-    /// The last part of an item that is still open.
-    pub(super) fn last_open(&mut self, index: u64) -> Option<&mut Slot> {
-        let slots = self.list.get_mut(&index)?.slots.values_mut();
-        slots.filter(|slot| slot.open).max_by_key(|slot| slot.at)
+    /// The part of an item that is still open.
+    pub(super) fn open_slot(&mut self, index: u64) -> Option<&mut Slot> {
+        let item = self.list.get_mut(&index)?;
+        item.slots.get_mut(&item.open?).filter(|slot| slot.open)
     }
 
     /// Parts that came complete, as the events that streamed ones give.
@@ -151,7 +178,13 @@ impl Items {
 
 impl Slot {
     pub(super) fn delta(&mut self, delta: Delta, extras: Extras, out: &mut Vec<Event>) {
-        if !self.open {
+        let takes = match &delta {
+            Delta::Text(_) | Delta::Logprobs(_) => Some(Takes::Text),
+            Delta::Thinking(_) => Some(Takes::Thinking),
+            Delta::Arguments(_) => Some(Takes::Arguments),
+            Delta::Extra { .. } | Delta::Seal(_) => None,
+        };
+        if !self.open || takes.is_some_and(|takes| takes != self.takes) {
             return;
         }
         match &delta {
@@ -222,7 +255,9 @@ fn kind(body: PartBody) -> (PartKind, Option<Delta>) {
         PartBody::Thinking(text) => (PartKind::Thinking, Some(Delta::Thinking(text))),
         PartBody::Redacted(seal) => (PartKind::Redacted(seal), None),
         // Arguments that come with the announcement come again at the end.
-        PartBody::ToolCall(ToolCall { id, name, kind, .. }) => (PartKind::ToolCall { id, name, kind }, None),
+        PartBody::ToolCall(ToolCall { id, name, kind, .. }) => {
+            (PartKind::ToolCall { id, name, kind }, Some(Delta::Arguments(String::new())))
+        }
         PartBody::Media(media) => (PartKind::Media(media), None),
         PartBody::Opaque(opaque) => (PartKind::Opaque(opaque), None),
         PartBody::ToolResult(_) => (PartKind::Opaque(Opaque { origin: ID, value: Value::Null }), None),

@@ -4,7 +4,7 @@ use rail_model::{ApiError, Event, Extras, Loss, Map, Part, Stop, Usage};
 use serde_json::Value;
 
 use super::families::frames;
-use super::frames::{AnswerBody, Frame, sse};
+use super::frames::{AnswerBody, Frame, Spot, sse};
 use super::{ID, error, head, usage};
 use crate::order::InOrder;
 use crate::protocol::{Encode, ReplyTo};
@@ -58,6 +58,8 @@ pub(super) struct Writer {
     /// The parts of the open item; none when no item is open.
     pub(super) group: Vec<Part>,
     pub(super) item_id: String,
+    /// Where the newest part stands.
+    pub(super) spot: Spot,
     /// A part of another protocol waits for its first piece: an empty one must not appear, and a call's seal belongs
     /// into its id.
     pub(super) waiting: Option<Part>,

@@ -59,8 +59,8 @@ impl Writer {
         self.part_added(out);
     }
 
-    /// Where the newest part stands.
-    fn spot(&self) -> Spot {
+    /// Where the newest part stands: counted once, not for every piece.
+    fn place(&self) -> Spot {
         let Some((part, before)) = self.group.split_last() else { return Spot::default() };
         let output_index = self.output.len();
         let raw = part.extras.marked(ID, RAW);
@@ -95,7 +95,8 @@ impl Writer {
     }
 
     fn part_added(&mut self, out: &mut Vec<u8>) {
-        let spot = self.spot();
+        self.spot = self.place();
+        let spot = self.spot;
         let Some((value, family)) = self.newest() else { return };
         let rest = self.group.last().and_then(|part| frames(&part.extras, "part_added")).cloned();
         let id = std::mem::take(&mut self.item_id);
@@ -168,7 +169,7 @@ impl Writer {
 
     /// One more piece of the newest part.
     fn piece(&mut self, text: &str, extras: &Extras, logprobs: &[Logprob], out: &mut Vec<u8>) {
-        let spot = self.spot();
+        let spot = self.spot;
         let Some(part) = self.group.last_mut() else { return };
         let Some(family) = grow(part, text, logprobs) else { return };
         let rest = (!extras.is_empty()).then(|| piece_fields(extras));
@@ -180,7 +181,7 @@ impl Writer {
     }
 
     fn annotation(&mut self, value: Value, extras: &Extras, out: &mut Vec<u8>) {
-        let spot = self.spot();
+        let spot = self.spot;
         let Some(part) = self.group.last_mut() else { return };
         part.extras.append(ID, "annotations", value.clone());
         let list = part.extras.get(ID, "annotations").and_then(Value::as_array);
@@ -239,7 +240,7 @@ impl Writer {
 
     /// The complete text of the newest part, then the part.
     fn part_done(&mut self, out: &mut Vec<u8>) {
-        let spot = self.spot();
+        let spot = self.spot;
         let Some(part) = self.group.last() else { return };
         let family = family(part);
         let rest = frames(&part.extras, "text_done").cloned();

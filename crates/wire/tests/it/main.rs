@@ -6,5 +6,6 @@ mod corpus;
 mod cost;
 mod identity;
 mod openai_responses;
+mod openai_responses_bad;
 mod openai_responses_ways;
 mod split;

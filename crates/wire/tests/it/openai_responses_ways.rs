@@ -1,5 +1,7 @@
 //! The Responses API by its many ways: servers that leave half of it out, and other protocols on the other side.
 
+use std::sync::LazyLock;
+
 use rail_model::{
     Assembler, CallKind, Delta, Event, Extras, Json, Message, Part, PartBody, PartKind, ProtocolId, Request,
     Role, Seal, Stop, Thinking, ThinkingMode, ToolCall, ToolDecl, ToolKind, ToolResult,
@@ -343,6 +345,30 @@ fn nothing_of_an_ordinary_answer_is_a_loss_elsewhere() {
             // A call that a program made says so; that is worth a name.
             let lost: Vec<&str> = extras.lost_on(elsewhere).filter(|key| *key != "(item)").collect();
             assert!(lost.is_empty(), "{name}: {lost:?} of {event:?}");
+        }
+    }
+}
+
+/// The frames of every stream of the corpus.
+static STREAMS: LazyLock<Vec<Vec<Value>>> =
+    LazyLock::new(|| fixtures(P, "stream", ".sse").iter().map(|fixture| frames(&fixture.bytes)).collect());
+
+proptest::proptest! {
+    /// The decoder holds every event against the grammar, and the writer's own stream must be a legal one.
+    #[test]
+    fn frames_in_any_order_break_nothing(picks in proptest::collection::vec((0usize..40, 0usize..100), 0..60), which in 0usize..40) {
+        let all = &*STREAMS;
+        let other = &all[which % all.len()];
+        let pick = |(set, at): &(usize, usize)| {
+            let set = if set % 4 == 0 { &all[set % all.len()] } else { other };
+            set[at % set.len()].clone()
+        };
+        let body = sse(&picks.iter().map(pick).collect::<Vec<_>>());
+        let mut decoder = P.outbound.decoder(BodyKind::Stream);
+        let mut events = Vec::new();
+        let _ = decoder.push(&body, &mut events).and_then(|()| decoder.finish(&mut events));
+        for kind in [BodyKind::Stream, BodyKind::Whole] {
+            write_answer(P, kind, &events);
         }
     }
 }
