@@ -5,4 +5,5 @@ mod anthropic;
 mod corpus;
 mod cost;
 mod identity;
+mod matrix;
 mod split;
