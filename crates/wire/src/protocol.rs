@@ -1,6 +1,4 @@
-use rail_model::{
-    ApiError, EmbedReply, EmbedRequest, Event, Loss, Map, ProtocolId, Request, TokenCount,
-};
+use rail_model::{ApiError, EmbedReply, EmbedRequest, Event, Loss, Map, ProtocolId, Request, TokenCount};
 
 use crate::error::WireError;
 use crate::frame::Decode;
