@@ -73,7 +73,11 @@ impl Checker<'_> {
             let assistant = role == Some(Role::Assistant);
             match &part.body {
                 PartBody::Text(text) | PartBody::Refusal(text) => {
-                    let may = part.seal.is_some() || (self.own && self.rules.empty_text);
+                    let bare = self
+                        .rules
+                        .bare_text
+                        .is_some_and(|mark| part.extras.marked(self.rules.protocol, mark));
+                    let may = part.seal.is_some() || bare || (self.own && self.rules.empty_text);
                     self.demand(may || !text.trim().is_empty(), || "a blank text".into());
                 }
                 PartBody::Thinking(_) => {

@@ -4,6 +4,7 @@ use rail_model::{Part, PartBody, Role, ToolResult};
 
 use super::Work;
 use super::losses::Place;
+use super::rules::Rules;
 use super::turns::{Piece, Turn};
 use super::{media, seals, tools};
 
@@ -70,8 +71,10 @@ fn keep(work: &mut Work<'_>, place: Place, voice: Voice, mut part: Part) -> Opti
     seals::unseal(work, place, &mut part);
     let mut aside = Vec::new();
     let sealed = part.seal.is_some();
+    let bare = voice == Voice::Result && is_bare(work.rules, &part);
     let fate = match &mut part.body {
-        PartBody::Text(text) | PartBody::Refusal(text) => fit_text(work, place, text, sealed),
+        PartBody::Text(_) | PartBody::Refusal(_) if sealed || bare => Fate::Stays,
+        PartBody::Text(text) | PartBody::Refusal(text) => fit_text(work, place, text),
         PartBody::Thinking(_) => seals::fit_thinking(work, place, voice, sealed),
         PartBody::Redacted(seal) => seals::fit_redacted(work, place, voice, seal),
         PartBody::ToolCall(call) => tools::fit_call(work, place, voice, call),
@@ -110,9 +113,14 @@ fn keep(work: &mut Work<'_>, place: Place, voice: Voice, mut part: Part) -> Opti
     Some(Piece { place, part, aside })
 }
 
-/// A blank text says nothing and most servers reject it. One with a seal is kept: the seal is what is said.
-fn fit_text(work: &mut Work<'_>, place: Place, text: &str, sealed: bool) -> Fate {
-    if sealed || work.keeps_blanks() || !text.trim().is_empty() {
+/// Whether a text came as a bare string of the target's own protocol.
+fn is_bare(rules: &Rules, part: &Part) -> bool {
+    rules.bare_text.is_some_and(|mark| part.extras.marked(rules.protocol, mark))
+}
+
+/// A blank text says nothing and most servers reject it. One with a seal stays: the seal is what is said.
+fn fit_text(work: &mut Work<'_>, place: Place, text: &str) -> Fate {
+    if work.keeps_blanks() || !text.trim().is_empty() {
         return Fate::Stays;
     }
     if !text.is_empty() {

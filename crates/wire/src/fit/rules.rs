@@ -36,6 +36,8 @@ pub struct Rules {
     pub assistant_media: bool,
     /// Texts and messages may be empty. Only kept for the protocol's own clients: servers that claim compatibility differ here.
     pub empty_text: bool,
+    /// How the decoder marks a text that came as a bare string: a result's may be empty, where an empty block may not.
+    pub bare_text: Option<&'static str>,
     /// Instructions may stand in the middle of the conversation; otherwise they become marked user text.
     pub system_midway: bool,
     /// The conversation may end with the assistant's words, which the model goes on from.
@@ -74,6 +76,7 @@ impl Rules {
             media_in_results: false,
             assistant_media: false,
             empty_text: false,
+            bare_text: None,
             system_midway: false,
             prefill: false,
             user_first: true,

@@ -4,5 +4,8 @@
 mod anthropic;
 mod corpus;
 mod cost;
+mod fit;
+mod fit_common;
+mod fit_props;
 mod identity;
 mod split;
