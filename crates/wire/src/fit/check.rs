@@ -6,8 +6,8 @@ mod pairs;
 use std::collections::BTreeSet;
 
 use rail_model::{
-    CallKind, Format, MediaKind, MediaSource, Part, PartBody, Request, Role, Seal, ThinkingMode, ToolChoice,
-    ToolKind,
+    CallKind, Format, MediaKind, MediaSource, Part, PartBody, ProtocolId, Request, Role, Seal, ThinkingMode,
+    ToolChoice, ToolKind,
 };
 
 use super::rules::Rules;
@@ -102,7 +102,11 @@ impl Checker<'_> {
                         "a nameless result".into()
                     });
                 }
-                PartBody::Media(_) => {
+                PartBody::Media(media) => {
+                    let origin = self.request.origin.map_or("", ProtocolId::name);
+                    let shared = self.own || self.rules.carried.contains(&(origin, "content.file_id"));
+                    let uploaded = matches!(media.source, MediaSource::FileId(_));
+                    self.demand(shared || !uploaded, || "a file of another provider".into());
                     let may = self.own || (role.is_some() && (!assistant || self.rules.assistant_media));
                     self.demand(may, || "a medium where there can be none".into());
                 }

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
-use rail_model::{Media, MediaKind, MediaSource, Part, PartBody, Request};
+use rail_model::{Media, MediaKind, MediaSource, Part, PartBody, ProtocolId, Request};
 
 use super::Work;
 use super::losses::Place;
@@ -46,6 +46,10 @@ pub(super) fn fit_media(work: &mut Work<'_>, place: Place, voice: Voice, media: 
         return Fate::Note(format!("[image left out: {why}]"));
     }
     let kind = word(media.kind);
+    if matches!(media.source, MediaSource::FileId(_)) && !knows_files(work) {
+        work.losses.add(place, "", format!("{kind} left out: only the provider it was uploaded to has it"));
+        return Fate::Note(format!("[{kind} left out: it was uploaded elsewhere]"));
+    }
     match voice {
         Voice::User => Fate::Stays,
         Voice::System if work.own => Fate::Stays,
@@ -62,6 +66,12 @@ pub(super) fn fit_media(work: &mut Work<'_>, place: Place, voice: Voice, media: 
             Fate::Aside(format!("[{kind}: in the user message that follows]"))
         }
     }
+}
+
+/// Whether uploaded files of the request's origin are known to the target.
+fn knows_files(work: &Work<'_>) -> bool {
+    let shared = |origin: ProtocolId| work.rules.carried.contains(&(origin.name(), "content.file_id"));
+    work.own || work.request.origin.is_some_and(shared)
 }
 
 /// The medium in a word, for notes.

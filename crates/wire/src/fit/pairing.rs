@@ -71,7 +71,7 @@ pub(super) fn pair(work: &mut Work<'_>) {
     }
 }
 
-/// Whether results may answer calls that are not in the request.
+/// Whether results may answer calls that are not in the request: the server keeps them, or a part points at them.
 fn hides_calls(work: &Work<'_>) -> bool {
     let Work { request, rules, turns, .. } = work;
     let stored =
@@ -82,6 +82,13 @@ fn hides_calls(work: &Work<'_>) -> bool {
         && (rules.stored_history.iter().any(stored) || turns.iter().flat_map(|turn| &turn.pieces).any(opaque))
 }
 
+/// The ids by which a result could name a part that we have no word for.
+fn opaque_ids(part: &Part) -> impl Iterator<Item = &str> {
+    let value = if let PartBody::Opaque(opaque) = &part.body { Some(&opaque.value) } else { None };
+    ["id", "call_id"].into_iter().filter_map(move |key| value?.get(key)?.as_str())
+}
+
+/// Cuts the conversation before each turn of the assistant; one that says nothing is dropped, so it parts nothing.
 fn split(work: &mut Work<'_>) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut group = Group::default();
@@ -90,9 +97,10 @@ fn split(work: &mut Work<'_>) -> Vec<Group> {
             group.run.push(turn);
             continue;
         }
-        // An empty one will be dropped, so it parts nothing.
-        let empty = turn.pieces.is_empty() && !(turn.came_empty && work.keeps_blanks());
-        let joins = group.said.is_empty() || work.rules.joined_turns || empty;
+        if turn.pieces.is_empty() && !(turn.came_empty && work.keeps_blanks()) {
+            continue;
+        }
+        let joins = group.said.is_empty() || work.rules.joined_turns;
         if !(joins && group.run.is_empty()) {
             groups.push(std::mem::take(&mut group));
         }
@@ -110,6 +118,7 @@ fn scan_said(work: &mut Work<'_>, calls: &mut Calls, said: &mut [Turn]) -> Vec<P
         strays.extend::<Vec<_>>(results);
         turn.pieces = others;
         for piece in &mut turn.pieces {
+            calls.unread.extend(opaque_ids(&piece.part).map(str::to_owned));
             let PartBody::ToolCall(call) = &mut piece.part.body else { continue };
             let id = calls.fresh_id(&call.id, work.rules);
             if id != call.id {
@@ -160,8 +169,8 @@ fn scan_run(work: &mut Work<'_>, calls: &mut Calls, group_start: usize, turn: &m
                 }
             }
             Claim::Twice => work.losses.add(piece.place, "", "a second result of one call; the first stays"),
-            Claim::Hidden => turn.pieces.push(piece),
-            Claim::Nobody => {
+            Claim::Hidden if result.name.is_some() || !work.rules.results_named => turn.pieces.push(piece),
+            Claim::Hidden | Claim::Nobody => {
                 work.losses.add(piece.place, "", "a result without a call; sent as user text");
                 turn.pieces.extend(as_text(work, piece, "which is not in this conversation"));
             }
@@ -218,6 +227,8 @@ struct Calls {
     suffixes: BTreeMap<String, usize>,
     /// Results may answer calls that are not in the request.
     hidden: bool,
+    /// Ids of parts of this group that may be calls of a kind we do not know.
+    unread: BTreeSet<String>,
 }
 
 /// Which call a result answers.
@@ -232,6 +243,7 @@ enum Claim {
 
 impl Calls {
     fn next_group(&mut self) {
+        self.unread.clear();
         for (id, mut waiting) in std::mem::take(&mut self.here) {
             self.earlier.entry(id).or_default().append(&mut waiting);
         }
@@ -251,12 +263,8 @@ impl Calls {
             Some(at) => Claim::Call(at),
             None if known => Claim::Twice,
             // The server knows the call by an id it made itself, which no call of ours may have then.
-            None if self.hidden && legal(id, rules) == id => {
-                if self.taken.insert(id.to_owned()) {
-                    Claim::Hidden
-                } else {
-                    Claim::Twice
-                }
+            None if (self.hidden || self.unread.contains(id)) && legal(id, rules) == id => {
+                if self.taken.insert(id.to_owned()) { Claim::Hidden } else { Claim::Twice }
             }
             None => Claim::Nobody,
         }

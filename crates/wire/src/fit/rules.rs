@@ -54,6 +54,7 @@ pub struct Rules {
     pub attribution: bool,
     /// Fields that the encoder carries over from a sibling protocol, so no losses: (origin, key). Below the top level the
     /// key is led by its level: `system.`, `messages.`, `content.`, `tools.`, `thinking.`, `cache_control.`.
+    /// `content.file_id` says that the two share uploaded files.
     pub carried: &'static [(&'static str, &'static str)],
 }
 

@@ -94,6 +94,17 @@ fn results_may_answer_calls_that_the_server_keeps() {
 }
 
 #[test]
+fn results_may_answer_calls_of_a_kind_we_do_not_know() {
+    let macro_call = Opaque { origin: CHAT.protocol, value: json!({ "type": "x_macro", "id": "m" }) };
+    let calls = assistant([call("a"), Part::new(PartBody::Opaque(macro_call))]);
+    let request = own(&CHAT, [calls, tool([result("a")]), tool([result("m")])]);
+    assert_eq!(fitted(&request, &target(), &CHAT).request, request);
+    let elsewhere = fitted(&request, &target(), &ANTHROPIC).request;
+    assert_eq!(elsewhere.messages[2].parts.len(), 2, "{elsewhere:?}");
+    assert!(elsewhere.messages[2].parts[1].as_text().is_some_and(|text| text.contains("`m`")));
+}
+
+#[test]
 fn trap_14_results_come_first_and_then_the_users_text() {
     let messages = [
         user([text("q")]),
@@ -579,6 +590,19 @@ fn images_within_the_targets_limits() {
     assert_eq!(out[2].parts[2], text("[image left out: it is larger than the 6 bytes this model takes]"));
     let out = see(Some(ImageLimits { max_bytes: 3, ..limits }), Some(halve));
     assert_eq!(out[2].parts[2], text("[image left out: it is no image]"));
+}
+
+#[test]
+fn uploaded_files_stay_with_their_provider_and_its_siblings() {
+    let file = media(MediaKind::Document, MediaSource::FileId("file_1".into()));
+    let request = own(&RESPONSES, [user([file.clone()])]);
+    assert_eq!(fitted(&request, &target(), &CHAT).request.messages[0].parts, [file]);
+    let elsewhere = fitted(&request, &target(), &GEMINI);
+    assert_eq!(elsewhere.request.messages[0].parts, [text("[document left out: it was uploaded elsewhere]")]);
+    assert_eq!(
+        losses(&elsewhere),
+        "messages[0].content[0]: document left out: only the provider it was uploaded to has it"
+    );
 }
 
 #[test]

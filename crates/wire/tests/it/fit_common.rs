@@ -29,7 +29,11 @@ pub(crate) const CHAT: Rules = Rules {
     system_midway: true,
     prefill: true,
     user_first: false,
-    carried: &[("openai-responses", "metadata"), ("openai-responses", "content.detail")],
+    carried: &[
+        ("openai-responses", "metadata"),
+        ("openai-responses", "content.detail"),
+        ("openai-responses", "content.file_id"),
+    ],
     ..Rules::strict(ProtocolId::new("openai-chat"))
 };
 

@@ -72,7 +72,8 @@ fn media() -> impl Strategy<Value = Media> {
 }
 
 fn opaque() -> impl Strategy<Value = Opaque> {
-    origin().prop_map(|origin| Opaque { origin, value: json!({ "type": "x_block" }) })
+    (origin(), call_id())
+        .prop_map(|(origin, id)| Opaque { origin, value: json!({ "type": "x_block", "id": id.as_str() }) })
 }
 
 /// Any part but a result.
@@ -188,7 +189,7 @@ fn target() -> impl Strategy<Value = TargetSpec> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn what_goes_out_keeps_the_rules(request in request(), target in target(), rules in rules()) {

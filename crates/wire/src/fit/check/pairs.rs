@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 
 use rail_model::{Message, Part, PartBody, Request, Role};
-use serde_json::Value;
 
 use super::{Checker, each_part};
 use crate::fit::{Results, Rules};
@@ -28,9 +27,7 @@ impl Checker<'_> {
             let (said, after) = rest.split_at_checked(said).unwrap_or((rest, &[]));
             let run = after.iter().take_while(|message| !is_assistant(message)).count();
             let (run, after) = after.split_at_checked(run).unwrap_or((after, &[]));
-            let calls: Vec<&str> =
-                said.iter().flat_map(|message| &message.parts).filter_map(call_id).collect();
-            self.answers(&calls, run);
+            self.answers(said, run);
             let strays = said.iter().flat_map(|message| &message.parts).filter_map(result_id).count();
             self.demand(strays == 0, || "a result in the assistant's message".into());
             rest = after;
@@ -40,10 +37,11 @@ impl Checker<'_> {
     /// One result for each call, somewhere after it.
     fn pairs_in_order(&mut self, messages: &[Message]) {
         let mut open = BTreeSet::new();
-        for part in messages.iter().flat_map(|message| &message.parts) {
+        let said = messages.iter().flat_map(|message| &message.parts);
+        for part in said.clone() {
             open.extend(call_id(part));
             if let Some(id) = result_id(part) {
-                let known = open.remove(id) || self.hidden;
+                let known = open.remove(id) || self.hidden || said.clone().any(|part| is_unread(part, id));
                 self.demand(known, || format!("the result `{id}` without a call"));
             }
         }
@@ -51,7 +49,9 @@ impl Checker<'_> {
     }
 
     /// The messages between two turns of the assistant begin with the results of the first.
-    fn answers(&mut self, calls: &[&str], run: &[Message]) {
+    fn answers(&mut self, said: &[Message], run: &[Message]) {
+        let mut calls: Vec<&str> =
+            said.iter().flat_map(|message| &message.parts).filter_map(call_id).collect();
         let mut results = Vec::new();
         let mut over = false;
         for message in run {
@@ -66,10 +66,10 @@ impl Checker<'_> {
             }
             self.place(message);
         }
-        if self.hidden {
-            results.retain(|id| calls.contains(id));
-        }
-        let mut calls = calls.to_vec();
+        let unread =
+            |id: &str| said.iter().flat_map(|message| &message.parts).any(|part| is_unread(part, id));
+        let called: BTreeSet<&str> = calls.iter().copied().collect();
+        results.retain(|id| called.contains(id) || !(self.hidden || unread(id)));
         if self.own {
             calls.sort_unstable();
             results.sort_unstable();
@@ -90,13 +90,18 @@ impl Checker<'_> {
     }
 }
 
-/// Whether the server keeps messages that we can't see, or there are parts we can't read.
+/// Whether any result may stand without its call: the server keeps messages that we can't see, or a part points at some.
 pub(super) fn hides_calls(request: &Request, rules: &Rules) -> bool {
-    let stored =
-        |key: &&str| request.extras.get(rules.protocol, key).is_some_and(|value| *value != Value::Null);
-    let opaque = |(_, part): (_, &Part)| matches!(part.body, PartBody::Opaque(_));
-    let hides = rules.stored_history.iter().any(stored) || each_part(request).any(opaque);
-    request.origin == Some(rules.protocol) && !rules.stored_history.is_empty() && hides
+    let opaque = each_part(request).any(|(_, part)| matches!(part.body, PartBody::Opaque(_)));
+    let stored = |key: &&str| request.extras.get(rules.protocol, key).is_some_and(|value| !value.is_null());
+    let own = request.origin == Some(rules.protocol);
+    own && !rules.stored_history.is_empty() && (opaque || rules.stored_history.iter().any(stored))
+}
+
+/// Whether a part is one we have no word for and goes by this id, so that it may be a call.
+fn is_unread(part: &Part, id: &str) -> bool {
+    let PartBody::Opaque(opaque) = &part.body else { return false };
+    ["id", "call_id"].iter().any(|key| opaque.value.get(*key).and_then(|value| value.as_str()) == Some(id))
 }
 
 fn call_id(part: &Part) -> Option<&str> {
