@@ -76,7 +76,11 @@ impl<F: Framer, M: Mapper> Framed<F, M> {
             *frames += 1;
             mapper.frame(frame, out)
         };
-        step(framer, &mut sink).map_err(|error| WireError { protocol, frame: counted.then_some(*frames), ..error })
+        step(framer, &mut sink).map_err(|error| WireError {
+            protocol,
+            frame: counted.then_some(*frames),
+            ..error
+        })
     }
 
     /// In debug builds every event is held against the grammar; a break is our bug, not the peer's.
@@ -106,7 +110,9 @@ impl<F: Framer, M: Mapper> Decode for Framed<F, M> {
             WireError { kind: if self.counted { WireErrorKind::Truncated } else { error.kind }, ..error }
         });
         let result = result.and_then(|()| {
-            self.mapper.finish(out).map_err(|error| WireError { frame: self.counted.then_some(self.frames), ..error })
+            self.mapper
+                .finish(out)
+                .map_err(|error| WireError { frame: self.counted.then_some(self.frames), ..error })
         });
         self.check(out.get(before..).unwrap_or_default());
         result
@@ -131,7 +137,12 @@ impl Sse {
     }
 
     /// Takes one line. `pending` is the event's first data line while it still lies in the caller's bytes.
-    fn line<'a>(&mut self, line: &'a [u8], pending: &mut Option<&'a [u8]>, sink: &mut Sink<'_>) -> Result<(), WireError> {
+    fn line<'a>(
+        &mut self,
+        line: &'a [u8],
+        pending: &mut Option<&'a [u8]>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), WireError> {
         if line.is_empty() {
             return self.dispatch(pending.take(), sink);
         }

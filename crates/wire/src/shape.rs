@@ -228,7 +228,11 @@ impl<'de> Deserialize<'de> for Count {
             fn visit_i64<E: Error>(self, count: i64) -> Result<Count, E> {
                 u64::try_from(count).map(Count).map_err(|_| E::custom("a count below zero"))
             }
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a whole number in range")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked to be a whole number in range"
+            )]
             fn visit_f64<E: Error>(self, count: f64) -> Result<Count, E> {
                 let whole = count.fract() == 0.0 && (0.0..9e15).contains(&count);
                 if whole { Ok(Count(count as u64)) } else { Err(E::custom("not a whole number")) }
