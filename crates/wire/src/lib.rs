@@ -3,6 +3,8 @@
 //! A protocol is one folder and one line in [`protocols!`]. Framing is written once in [`frame`], the rules a request
 //! must keep before it is sent once in [`fit`], and each codec only maps between its JSON and `rail_model`.
 
+mod apology;
+mod arguments;
 mod error;
 pub mod fit;
 mod frame;
@@ -11,15 +13,17 @@ mod order;
 mod protocol;
 mod restore;
 mod shape;
+mod told;
 
 pub use error::{WireError, WireErrorKind};
-pub use frame::{Decode, Frame, Framed, Framer, JsonArray, Mapper, Sse, Whole};
+pub use frame::{Decode, Frame, Framed, Framer, JsonArray, MAX_FRAME, Mapper, Sink, Sse, Whole};
 pub use order::InOrder;
 pub use protocol::{
-    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, ImageLimits, Inbound, MaxTokensKey, Operation, Outbound,
-    Protocol, Quirks, ReasoningBack, ReplyTo, Shrink, Shrunk, TargetSpec, ThinkingStyle, VectorSpelling,
+    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, ImageLimits, Inbound, MaxTokensKey, Operation,
+    Outbound, Protocol, Quirks, ReasoningBack, ReplyTo, Shrink, Shrunk, TargetSpec, ThinkingStyle,
+    VectorSpelling,
 };
-pub use restore::Restore;
+pub use restore::{CUSTOM_FIELD, Restore};
 
 /// Declares the protocols: each becomes a module and an entry of `ALL`, in this order.
 macro_rules! protocols {
@@ -30,7 +34,7 @@ macro_rules! protocols {
     };
 }
 
-protocols! { anthropic }
+protocols! { openai_chat }
 
 /// The protocol with this id, if we speak it.
 pub fn find(id: &str) -> Option<&'static Protocol> {
