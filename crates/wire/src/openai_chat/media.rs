@@ -164,8 +164,15 @@ pub(super) fn write(
             return None;
         }
     }
-    Some(out.with_rest(part.extras.owned_by(ID)))
+    let mut out = out.with_rest(part.extras.owned_by(ID));
+    if let Some(mark) = part.extras.get(RESPONSES, CACHE_MARK) {
+        out.rest.get_or_insert_default().insert(CACHE_MARK.to_owned(), mark.clone());
+    }
+    Some(out)
 }
+
+/// A field of parts that the vendor's two protocols share.
+pub(super) const CACHE_MARK: &str = "prompt_cache_breakpoint";
 
 fn write_media(
     media: &Media,
@@ -214,7 +221,11 @@ fn url_json(url: String, part: &Part, key: &str) -> Json {
     if part.extras.marked(ID, PLAIN_URL) {
         return Json::from(Value::String(url));
     }
-    raw(&UrlRef { url: Some(url), rest: None }.with_rest(object_at(&part.extras, key)))
+    let mut place = UrlRef { url: Some(url), rest: None }.with_rest(object_at(&part.extras, key));
+    if let Some(detail) = part.extras.get(RESPONSES, "detail") {
+        place.rest.get_or_insert_default().insert("detail".to_owned(), detail.clone());
+    }
+    raw(&place)
 }
 
 fn raw(value: &impl Serialize) -> Json {

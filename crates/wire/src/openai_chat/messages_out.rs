@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
 use super::{
     AS_ARRAY, AS_OBJECT, BEGINS, CHUNK, DETAILS, DEVELOPER, EMPTY, FIELD, GEMINI, GOOGLE, ID, IN_CALLS,
-    LEGACY, MESSAGE, NO_CONTENT, REASONING, UNTYPED, media, object_at,
+    LEGACY, MESSAGE, NO_CONTENT, REASONING, RESPONSES, UNTYPED, media, object_at,
 };
 use crate::protocol::{ReasoningBack, TargetSpec};
 use crate::shape::StrOr;
@@ -192,6 +192,8 @@ fn object_has(extras: &Extras, key: &str) -> bool {
     extras.get(ID, key).is_some()
 }
 
+const NOT_WANTED: &str = "the target takes no reasoning back; left out";
+
 /// What an assistant said, to be written into a message.
 pub(super) struct Spoken<'a> {
     pub(super) parts: &'a [Part],
@@ -209,8 +211,11 @@ impl Spoken<'_> {
             let own = part.extras.get(ID, "reasoning_details").and_then(Value::as_array);
             let lost = |reason: &str| Loss::new(format!("{}.content[{at}]", self.path), reason);
             match &part.body {
+                // One place is enough to know: every turn of a long conversation has some.
                 PartBody::Thinking(_) | PartBody::Redacted(_) if !wanted => {
-                    losses.push(lost("the target takes no reasoning back; left out"));
+                    if !losses.iter().any(|loss| loss.reason == NOT_WANTED) {
+                        losses.push(lost(NOT_WANTED));
+                    }
                 }
                 PartBody::Redacted(_) if own.is_none() => {
                     losses.push(lost("openai-chat has no hidden reasoning; left out"))
@@ -219,7 +224,7 @@ impl Spoken<'_> {
                 PartBody::Thinking(text) => {
                     details.extend(own.into_iter().flatten().cloned());
                     spelled |= part.extras.marked(ID, REASONING);
-                    if !part.extras.marked(ID, DETAILS) {
+                    if !part.extras.marked(ID, DETAILS) && !text.is_empty() {
                         texts.push(text.as_str());
                     }
                 }
@@ -304,7 +309,9 @@ fn without_places(mut part: ContentPart) -> ContentPart {
 
 /// Whether a text has fields of its own, which only the list form can hold.
 fn needs_part(part: &Part) -> bool {
-    part.extras.owned_by(ID).is_some_and(|kept| kept.keys().any(|key| !PLACES.contains(&key.as_str())))
+    let own = part.extras.owned_by(ID).into_iter().flat_map(|kept| kept.keys());
+    own.into_iter().any(|key| !PLACES.contains(&key.as_str()))
+        || part.extras.get(RESPONSES, media::CACHE_MARK).is_some()
 }
 
 /// `is_error` has no field here, so the text must say it.

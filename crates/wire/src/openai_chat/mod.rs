@@ -41,17 +41,29 @@ pub static PROTOCOL: Protocol = Protocol { id: ID, outbound: &OpenAiChat, inboun
 
 /// What the API demands of a request.
 pub const RULES: Rules = Rules {
-    protocol: ID,
-    name_max: 64,
-    id_max: 40,
+    any_id: true,
     results: Results::OwnMessages,
     custom_tools: true,
-    media_in_results: false,
+    empty_text: true,
     system_midway: true,
     prefill: true,
     user_first: false,
-    sealed_thinking: false,
-    cache_marks: 0,
+    carried: &[
+        ("openai-responses", "metadata"),
+        ("openai-responses", "moderation"),
+        ("openai-responses", "prompt_cache_key"),
+        ("openai-responses", "prompt_cache_options"),
+        ("openai-responses", "prompt_cache_retention"),
+        ("openai-responses", "safety_identifier"),
+        ("openai-responses", "service_tier"),
+        ("openai-responses", "store"),
+        ("openai-responses", "stream_options"),
+        ("openai-responses", "text"),
+        ("openai-responses", "content.detail"),
+        ("openai-responses", "content.file_id"),
+        ("openai-responses", "content.prompt_cache_breakpoint"),
+    ],
+    ..Rules::strict(ID)
 };
 
 /// The same vendor's other protocol, with which some fields are shared.
@@ -79,6 +91,9 @@ const PLAIN_DATA: &str = "plain-data";
 const PLAIN_URL: &str = "plain-url";
 const REASONING: &str = "reasoning";
 const DETAILS: &str = "details";
+const STREAM_FALSE: &str = "stream-false";
+const USAGE: &str = "include-usage";
+const NO_USAGE: &str = "include-no-usage";
 const UNTYPED: &str = "untyped";
 const VIDEO_URL: &str = "video-url";
 
@@ -172,8 +187,7 @@ impl Inbound for OpenAiChat {
     }
 
     fn reply_to(&self, request: &Request) -> ReplyTo {
-        let asked = request.extras.get(ID, "stream_options").and_then(|options| options.get("include_usage"));
-        let said = (request.origin == Some(ID)).then(|| asked.and_then(Value::as_bool).unwrap_or(false));
+        let said = (request.origin == Some(ID)).then(|| request.extras.marked(ID, USAGE));
         ReplyTo { include_usage: said, ..ReplyTo::default() }
     }
 

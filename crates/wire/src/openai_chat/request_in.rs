@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::types::{Call, Function, ResponseFormat, Tool};
 use super::{
-    ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, ONE_STOP, UNTYPED, messages_in, missing, nest, request_out,
+    ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, NO_USAGE, ONE_STOP, STREAM_FALSE, UNTYPED, USAGE, messages_in,
+    missing, nest, request_out,
 };
 use crate::error::{WireError, parse};
 use crate::protocol::HttpCall;
@@ -28,7 +29,7 @@ pub(super) fn decode(http: &HttpCall) -> Result<Request, WireError> {
         messages,
         sampling: sampling(&mut call, &mut marks),
         parallel_tools: call.parallel_tool_calls.take(),
-        stream: call.stream.take_if(|stream| *stream).is_some(),
+        stream: stream(&mut call, &mut marks),
         user: call.user.take(),
         origin: Some(ID),
         headers: http
@@ -46,6 +47,25 @@ pub(super) fn decode(http: &HttpCall) -> Result<Request, WireError> {
     request.extras = Extras::rest(ID, call.leftovers());
     request.extras.merge(marks);
     Ok(request)
+}
+
+/// Whether a stream is wanted, and with usage in it; both have one word in all protocols, so only the spelling is kept.
+fn stream(call: &mut Call, marks: &mut Extras) -> bool {
+    if let Some(mut options) = call.stream_options.take() {
+        match options.include_usage.take() {
+            Some(true) => marks.mark(ID, USAGE),
+            Some(false) => marks.mark(ID, NO_USAGE),
+            None => call.stream_options = Some(options.clone()),
+        }
+        if options.rest.is_some() {
+            call.stream_options = Some(options);
+        }
+    }
+    let stream = call.stream.take();
+    if stream == Some(false) {
+        marks.mark(ID, STREAM_FALSE);
+    }
+    stream == Some(true)
 }
 
 fn sampling(call: &mut Call, marks: &mut Extras) -> Sampling {

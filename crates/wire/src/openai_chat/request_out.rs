@@ -1,5 +1,7 @@
 //! A request as the API wants it.
 
+use std::borrow::Cow;
+
 use rail_model::{
     Effort, Format, Loss, Map, Request, Thinking, ThinkingMode, ToolChoice, ToolDecl, ToolKind,
 };
@@ -7,34 +9,31 @@ use serde_json::{Value, json};
 
 use super::types::{Call, CustomTool, Function, JsonSchema, ResponseFormat, StreamOptions, Tool};
 use super::{
-    ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, ONE_STOP, RESPONSES, RULES, UNTYPED, messages_out, object_at,
-    request_in,
+    GEMINI, GOOGLE, ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, NO_USAGE, ONE_STOP, RESPONSES, RULES,
+    STREAM_FALSE, UNTYPED, USAGE, messages_out, object_at, request_in,
 };
 use crate::arguments;
 use crate::fit::{Fitted, fit};
 use crate::protocol::{Encoded, HttpCall, MaxTokensKey, TargetSpec, ThinkingStyle};
 use crate::shape::{Count, StrOr};
 
-/// Fields that mean the same in the vendor's Responses API.
-const SHARED: &[&str] = &[
-    "metadata",
-    "moderation",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "safety_identifier",
-    "service_tier",
-    "store",
-];
-
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
-    let Fitted { request, mut losses, restore } = fit(request, target, &RULES);
+    let Fitted { request, mut losses, restore } = fit(request, &issuer_of(request, target), &RULES);
     let call = write(&request, target, &mut losses);
     let mut http = HttpCall::post("/chat/completions", serde_json::to_vec(&call).unwrap_or_default());
     if request.origin == Some(ID) {
         http.headers.extend(request.headers.iter().cloned());
     }
     Encoded { call: http, losses, restore }
+}
+
+/// A client of this protocol that sends Google's signatures back is talking to Google.
+fn issuer_of<'a>(request: &Request, target: &'a TargetSpec) -> Cow<'a, TargetSpec> {
+    let mut parts = request.messages.iter().flat_map(|message| &message.parts);
+    if target.issuer.is_none() && parts.any(|part| part.extras.marked(ID, GOOGLE)) {
+        return Cow::Owned(TargetSpec { issuer: Some(GEMINI.to_owned()), ..target.clone() });
+    }
+    Cow::Borrowed(target)
 }
 
 fn write(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call {
@@ -58,7 +57,10 @@ fn write(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call
         response_format: request.format.as_ref().and_then(|format| response_format(format, request)),
         reasoning_effort: request.thinking.as_ref().and_then(|asked| effort(asked, target, own, losses)),
         user: request.user.clone(),
-        stream: request.stream.then_some(true),
+        stream: match request.stream {
+            true => Some(true),
+            false => request.extras.marked(ID, STREAM_FALSE).then_some(false),
+        },
         ..Call::default()
     };
     if sampling.top_k.is_some() && !own {
@@ -67,7 +69,7 @@ fn write(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call
     limit(request, target, &mut call);
     tools(request, &mut call);
     call.stream_options = stream_options(request, target);
-    call.rest = rest(request, target, losses).map(Box::new);
+    call.rest = rest(request, losses).map(Box::new);
     call
 }
 
@@ -242,52 +244,47 @@ fn effort(asked: &Thinking, target: &TargetSpec, own: bool, losses: &mut Vec<Los
     effort.map(|effort| effort.word().to_owned())
 }
 
-/// Asks for usage in the stream; what a client of this protocol said itself stays as it is.
+/// Asks for usage in the stream; a client of this protocol has its own way.
 fn stream_options(request: &Request, target: &TargetSpec) -> Option<StreamOptions> {
-    if !request.stream || request.origin == Some(ID) {
-        return None;
-    }
-    let shared = request.extras.get(RESPONSES, "stream_options").and_then(Value::as_object);
-    let include_usage = target.quirks.stream_usage.then_some(true);
-    let options = StreamOptions { include_usage, rest: None }.with_rest(shared);
-    (options.include_usage.is_some() || options.rest.is_some()).then_some(options)
+    let own = request.origin == Some(ID);
+    let asked = match own {
+        true if request.extras.marked(ID, USAGE) => Some(true),
+        true => request.extras.marked(ID, NO_USAGE).then_some(false),
+        false => request.stream.then_some(true),
+    };
+    let kept = match own {
+        true => object_at(&request.extras, "stream_options"),
+        false => request
+            .extras
+            .get(RESPONSES, "stream_options")
+            .and_then(Value::as_object)
+            .filter(|_| request.stream),
+    };
+    let include_usage = asked.filter(|_| target.quirks.stream_usage);
+    (include_usage.is_some() || kept.is_some())
+        .then(|| StreamOptions { include_usage, rest: None }.with_rest(kept))
 }
 
 /// The kept fields of this protocol, or those that the vendor's other protocol shares with it.
-fn rest(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Option<Map> {
+fn rest(request: &Request, losses: &mut Vec<Loss>) -> Option<Map> {
     if let Some(kept) = request.extras.owned_by(ID) {
-        let mut kept = kept.clone();
-        if !target.quirks.stream_usage {
-            without_usage(&mut kept);
-        }
-        return Some(kept);
+        return Some(kept.clone());
     }
     let theirs = request.extras.owned_by(RESPONSES)?;
-    let mut shared: Map = theirs.iter().filter(|(key, _)| SHARED.contains(&key.as_str())).map(copy).collect();
-    let mut whole: Vec<&str> = shared.keys().map(String::as_str).collect();
-    let text = theirs.get("text").and_then(Value::as_object);
-    let verbosity = text.and_then(|text| text.get("verbosity")).cloned();
-    if text.is_some_and(|text| text.len() == 1 && verbosity.is_some()) {
-        whole.push("text");
+    let shared = |key: &str| {
+        RULES.carried.contains(&(RESPONSES.name(), key)) && key != "text" && key != "stream_options"
+    };
+    let mut shared: Map = theirs.iter().filter(|(key, _)| shared(key)).map(copy).collect();
+    for (key, value) in theirs.get("text").and_then(Value::as_object).into_iter().flatten() {
+        if key == "verbosity" {
+            shared.insert(key.clone(), value.clone());
+        } else {
+            losses.push(Loss::new(format!("text.{key}"), "openai-chat has no such field; left out"));
+        }
     }
-    if request.stream {
-        whole.push("stream_options");
-    }
-    losses.retain(|loss| {
-        !whole.contains(&loss.path.rsplit('.').next().unwrap_or_default()) || loss.path.contains('[')
-    });
-    shared.extend(verbosity.map(|verbosity| ("verbosity".to_owned(), verbosity)));
     Some(shared)
 }
 
 fn copy((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
-}
-
-fn without_usage(kept: &mut Map) {
-    let Some(Value::Object(options)) = kept.get_mut("stream_options") else { return };
-    options.shift_remove("include_usage");
-    if options.is_empty() {
-        kept.shift_remove("stream_options");
-    }
 }

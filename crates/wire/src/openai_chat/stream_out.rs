@@ -255,11 +255,11 @@ impl StreamOut {
 
     fn delta(&mut self, at: usize, delta: &Delta, extras: &Extras, out: &mut Vec<u8>) {
         let Some(voice) = self.parts.get(&at).copied() else { return };
-        if !delta.says_something() && extras.is_empty() {
-            return;
-        }
         if !extras.is_empty() {
             self.told.extras(ID, &format!("parts[{at}]"), extras);
+        }
+        if !delta.says_something() && extras.origin() != Some(ID) {
+            return;
         }
         let said = match (delta, voice) {
             (_, Voice::Lost) => return self.end_frame(extras, out),

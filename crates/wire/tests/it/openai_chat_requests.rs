@@ -35,6 +35,11 @@ fn result(id: &str, content: Vec<Part>, is_error: Option<bool>) -> Part {
     PartBody::ToolResult(ToolResult { id, name: None, content, is_error, kind: CallKind::Function }).into()
 }
 
+fn note() -> ToolDecl {
+    let kind = ToolKind::Custom { format: None };
+    ToolDecl { name: "note".into(), description: None, kind, strict: None, cache: None, extras: Extras::NONE }
+}
+
 fn written(request: &Request) -> Value {
     write_request(&PROTOCOL, request).0
 }
@@ -172,6 +177,7 @@ fn trap_31_roles_stop_and_choice_as_most_servers_know_them() {
     let mut request = foreign(vec![said("a")]);
     request.system = vec![Part::text("one"), Part::text("two")];
     request.sampling.stop = vec!["END".into()];
+    request.tools = vec![note()];
     request.tool_choice = Some(ToolChoice::Any);
     let body = written(&request);
     assert_eq!(body["messages"][0], json!({"role": "system", "content": "one\n\ntwo"}));
@@ -200,11 +206,12 @@ fn images_and_documents_become_parts_and_the_rest_is_named() {
             {"type": "image_url", "image_url": {"url": "data:image/webp;base64,AAEC"}},
             {"type": "file", "file": {"file_data": "data:application/pdf;base64,AAEC", "filename": "document.pdf"}},
             {"type": "text", "text": "words"},
-            {"type": "input_audio", "input_audio": {"data": "AAEC", "format": "mp3"}}
+            {"type": "input_audio", "input_audio": {"data": "AAEC", "format": "mp3"}},
+            {"type": "text", "text": "[document left out: it was uploaded elsewhere]"}
         ])
     );
     let paths: Vec<_> = losses.iter().map(|loss| loss.path.as_str()).collect();
-    assert_eq!(paths, ["messages[0].content[5]", "messages[0].content[6]"]);
+    assert_eq!(paths, ["messages[0].content[6]", "messages[0].content[5]"]);
 }
 
 #[test]
@@ -229,14 +236,7 @@ fn foreign_settings_are_said_or_named() {
     let mut request = foreign(vec![said("a")]);
     request.sampling.top_k = Some(4.into());
     request.format = Some(Format::JsonSchema { name: None, description: None, schema: None, strict: None });
-    request.tools = vec![ToolDecl {
-        name: "note".into(),
-        description: None,
-        kind: ToolKind::Custom { format: None },
-        strict: None,
-        cache: None,
-        extras: Extras::NONE,
-    }];
+    request.tools = vec![note()];
     request.tool_choice = Some(ToolChoice::Named("note".into()));
     let (body, losses) = write_request(&PROTOCOL, &request);
     assert_eq!(body["response_format"], json!({"type": "json_schema", "json_schema": {"name": "answer"}}));
