@@ -44,17 +44,33 @@ pub static PROTOCOL: Protocol = Protocol { id: ID, outbound: &Responses, inbound
 /// What the API demands of a request. Which reasoning it takes back the encoder decides, because here an item may
 /// also be known by its id instead of a seal.
 pub const RULES: Rules = Rules {
-    protocol: ID,
-    name_max: 64,
+    any_id: true,
     id_max: 64,
     results: Results::OwnMessages,
+    joined_turns: true,
+    results_anywhere: true,
+    stored_history: &["previous_response_id", "conversation", "prompt"],
     custom_tools: true,
     media_in_results: true,
+    empty_text: true,
+    bare_text: Some(AS_STRING),
     system_midway: true,
     prefill: true,
     user_first: false,
-    sealed_thinking: false,
     cache_marks: 80,
+    carried: &[
+        ("openai-chat", "metadata"),
+        ("openai-chat", "store"),
+        ("openai-chat", "service_tier"),
+        ("openai-chat", "safety_identifier"),
+        ("openai-chat", "prompt_cache_key"),
+        ("openai-chat", "prompt_cache_retention"),
+        ("openai-chat", "prompt_cache_options"),
+        ("openai-chat", "moderation"),
+        ("openai-chat", "verbosity"),
+        ("openai-chat", "content.image_url"),
+    ],
+    ..Rules::strict(ID)
 };
 
 /// Set to `true` in `ReplyTo::echo`, an answer that another protocol's output limit cut ends with `response.completed`.

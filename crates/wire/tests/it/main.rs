@@ -4,7 +4,16 @@
 mod anthropic;
 mod corpus;
 mod cost;
+mod fit;
+mod fit_common;
+mod fit_props;
 mod identity;
+mod matrix;
+mod openai_chat_answers;
+mod openai_chat_compat;
+mod openai_chat_errors;
+mod openai_chat_random;
+mod openai_chat_requests;
 mod openai_responses;
 mod openai_responses_bad;
 mod openai_responses_ways;
