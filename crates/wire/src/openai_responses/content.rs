@@ -8,7 +8,9 @@ use rail_model::{
 use serde_json::{Number, Value};
 
 use super::types::{Audio, Content, Peek, TokenLogprob};
-use super::{BREAKPOINT, CHAT, CONTENT, FINAL, ID, LOGPROBS, RAW_DATA, TYPE, kept_fields, missing, object};
+use super::{
+    BREAKPOINT, CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_RIVALS, RAW_DATA, TYPE, kept_fields, missing, object,
+};
 use crate::error::{WireError, parse, parse_at};
 
 /// Whose words a text is, which decides its type.
@@ -168,6 +170,9 @@ pub(super) fn write(part: &Part, voice: Voice, path: &str, losses: &mut Vec<Loss
         point.extend(kept_fields(&mark.extras));
         map.insert("prompt_cache_breakpoint".to_owned(), Value::Object(point));
     }
+    if let Some(point) = part.extras.get(CHAT, "prompt_cache_breakpoint") {
+        map.insert("prompt_cache_breakpoint".to_owned(), point.clone());
+    }
     let nested: Vec<&str> = if map.contains_key("input_audio") { vec!["input_audio"] } else { Vec::new() };
     map.extend(kept_fields(&part.extras).filter(|(key, _)| !nested.contains(&key.as_str())));
     if let Some(literal) = part.extras.get(ID, LOGPROBS) {
@@ -258,18 +263,33 @@ fn data_url(mime: &str, data: &str) -> String {
 }
 
 pub(super) fn logprob_in(mut read: TokenLogprob) -> Logprob {
-    let top = read.top_logprobs.take_if(|top| !top.is_empty());
+    let rivals = read.top_logprobs.take();
+    let bare = rivals.is_none();
+    let top = rivals.into_iter().flatten().map(|rival| logprob(rival, Vec::new())).collect();
+    let mut entry = logprob(read, top);
+    if bare {
+        entry.extras.mark(ID, NO_RIVALS);
+    }
+    entry
+}
+
+fn logprob(mut read: TokenLogprob, top: Vec<Logprob>) -> Logprob {
     Logprob {
         token: read.token.take().unwrap_or_default(),
         logprob: read.logprob.take().unwrap_or_else(|| Number::from(0)),
         bytes: read.bytes.take(),
-        top: top.into_iter().flatten().map(logprob_in).collect(),
+        top,
         extras: Extras::rest(ID, read.leftovers()),
     }
 }
 
 pub(super) fn logprobs_out(list: &[Logprob]) -> Value {
-    let write = |entry: &Logprob| Value::Object(object(&logprob_out(entry)));
+    let write = |entry: &Logprob| {
+        let mut token = logprob_out(entry);
+        let rivals = || entry.top.iter().map(logprob_out).collect();
+        token.top_logprobs = (!entry.extras.marked(ID, NO_RIVALS)).then(rivals);
+        Value::Object(object(&token))
+    };
     Value::Array(list.iter().map(write).collect())
 }
 
@@ -278,8 +298,7 @@ fn logprob_out(entry: &Logprob) -> TokenLogprob {
         token: Some(entry.token.clone()),
         logprob: Some(entry.logprob.clone()),
         bytes: entry.bytes.clone(),
-        top_logprobs: (!entry.top.is_empty()).then(|| entry.top.iter().map(logprob_out).collect()),
-        rest: None,
+        ..TokenLogprob::default()
     }
     .with_rest(entry.extras.owned_by(ID))
 }

@@ -4,7 +4,7 @@ use rail_model::{Extras, Map, Stop};
 use serde_json::{Value, json};
 
 use super::types::Answer;
-use super::{ABOUT, COMPLETE_ON_LENGTH, FRAMES, ID, kept_fields};
+use super::{ABOUT, CHAT, COMPLETE_ON_LENGTH, FRAMES, ID, kept_fields};
 use crate::ids;
 use crate::protocol::ReplyTo;
 use crate::told::Told;
@@ -69,7 +69,7 @@ pub(super) fn said(extras: &Extras) -> Option<Map> {
 }
 
 /// A response object for an answer of another protocol: the client's own wishes, and what its library wants to see.
-pub(super) fn fresh(reply_to: &ReplyTo) -> Map {
+fn fresh(reply_to: &ReplyTo) -> Map {
     let echo = |key: &str, default: Value| reply_to.echo.get(key).cloned().unwrap_or(default);
     let mut map = Map::new();
     let fields = [
@@ -101,6 +101,22 @@ pub(super) fn fresh(reply_to: &ReplyTo) -> Map {
     for key in ["prompt_cache_key", "prompt_cache_retention", "safety_identifier", "top_logprobs"] {
         if let Some(value) = reply_to.echo.get(key) {
             map.insert(key.to_owned(), value.clone());
+        }
+    }
+    map
+}
+
+/// What Chat Completions says of its answers in the same or nearly the same words.
+const SHARED: &[(&str, &str)] = &[("created", "created_at"), ("service_tier", "service_tier")];
+
+/// A response object for an answer of another protocol that said this of itself; what can't be said is named.
+pub(super) fn adapted(extras: &Extras, reply_to: &ReplyTo, told: &mut Told) -> Map {
+    let mut map = fresh(reply_to);
+    for key in extras.lost_on(ID) {
+        let shared = SHARED.iter().find(|(theirs, _)| *theirs == key);
+        match (shared, extras.get(CHAT, key)) {
+            (Some((_, ours)), Some(value)) => map.insert((*ours).to_owned(), value.clone()).map_or((), drop),
+            (Some(_) | None, _) => told.once(key, "openai-responses has no such field; left out"),
         }
     }
     map

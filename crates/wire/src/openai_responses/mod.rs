@@ -69,6 +69,7 @@ pub const RULES: Rules = Rules {
         ("openai-chat", "moderation"),
         ("openai-chat", "verbosity"),
         ("openai-chat", "content.image_url"),
+        ("openai-chat", "content.prompt_cache_breakpoint"),
     ],
     ..Rules::strict(ID)
 };
@@ -91,6 +92,7 @@ const INPUT_STRING: &str = "input-string";
 const NO_INPUT: &str = "no-input";
 const NO_TYPE: &str = "no-type";
 const NO_SUMMARY: &str = "no-summary";
+const NO_RIVALS: &str = "no-rivals";
 const CHOSEN_CUSTOM: &str = "chosen-custom";
 const RAW_DATA: &str = "raw-data";
 const BREAKPOINT: &str = "breakpoint";

@@ -100,7 +100,6 @@ impl Encode for WholeOut {
 
 fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Value {
     let Reply { id, model, parts, stop, usage, extras, end } = reply;
-    told.extras(ID, "", &extras);
     told.extras(ID, "", &end);
     let id = head::answer_id(id.as_deref(), &extras, reply_to);
     let mut dressed: Vec<Part> = Vec::with_capacity(parts.len());
@@ -128,7 +127,7 @@ fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Value {
     match head::said(&end).or_else(|| head::said(&extras)) {
         Some(said) => map.extend(said),
         None => {
-            map.extend(head::fresh(reply_to));
+            map.extend(head::adapted(&extras, reply_to, told));
             head::end(&mut map, &stop, refused, reply_to, told);
         }
     }

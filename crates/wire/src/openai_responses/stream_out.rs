@@ -120,14 +120,13 @@ impl Writer {
     }
 
     fn started(&mut self, id: Option<&str>, model: Option<&str>, extras: &Extras, out: &mut Vec<u8>) {
-        self.told.extras(ID, "", extras);
         self.id = head::answer_id(id, extras, &self.reply_to);
         self.head = Map::from_iter([("id".to_owned(), Value::from(self.id.as_str()))]);
         let said = head::said(extras);
         let begins =
             |said: &Map| matches!(said.get("status").and_then(Value::as_str), Some("queued" | "in_progress"));
         self.whole = said.clone().filter(|said| !begins(said));
-        self.head.extend(said.unwrap_or_else(|| head::fresh(&self.reply_to)));
+        self.head.extend(said.unwrap_or_else(|| head::adapted(extras, &self.reply_to, &mut self.told)));
         let model = self.reply_to.model.as_deref().or(model).unwrap_or_default();
         self.head.insert("model".to_owned(), Value::from(model));
         self.head.insert("output".to_owned(), Value::Array(Vec::new()));
