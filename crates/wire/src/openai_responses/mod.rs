@@ -68,6 +68,7 @@ pub const RULES: Rules = Rules {
         ("openai-chat", "prompt_cache_options"),
         ("openai-chat", "moderation"),
         ("openai-chat", "verbosity"),
+        ("openai-chat", "content.file_id"),
         ("openai-chat", "content.image_url"),
         ("openai-chat", "content.prompt_cache_breakpoint"),
     ],
