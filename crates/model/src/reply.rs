@@ -48,10 +48,12 @@ fn part_events(at: usize, part: Part, out: &mut Vec<Event>) {
         PartBody::Media(media) => (PartKind::Media(media), None),
         PartBody::Opaque(opaque) => (PartKind::Opaque(opaque), None),
     };
+    // A call's seal comes before its arguments: some clients can only be given it inside the call's id.
+    let (first, last) = if matches!(kind, PartKind::ToolCall { .. }) { (seal, None) } else { (None, seal) };
     out.push(Event::Opened { at, kind, extras });
-    let deltas = delta.filter(Delta::says_something).into_iter();
+    let deltas = first.map(Delta::Seal).into_iter().chain(delta.filter(Delta::says_something));
     let deltas = deltas.chain((!logprobs.is_empty()).then_some(Delta::Logprobs(logprobs)));
-    let deltas = deltas.chain(seal.map(Delta::Seal));
+    let deltas = deltas.chain(last.map(Delta::Seal));
     out.extend(deltas.map(|delta| Event::Delta { at, delta, extras: Extras::NONE }));
     out.push(Event::Closed { at, extras: Extras::NONE });
 }

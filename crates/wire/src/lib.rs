@@ -3,6 +3,8 @@
 //! A protocol is one folder and one line in [`protocols!`]. Framing is written once in [`frame`], the rules a request
 //! must keep before it is sent once in [`fit`], and each codec only maps between its JSON and `rail_model`.
 
+mod apology;
+mod arguments;
 mod error;
 pub mod fit;
 mod frame;
@@ -11,6 +13,7 @@ mod order;
 mod protocol;
 mod restore;
 mod shape;
+mod told;
 
 pub use error::{WireError, WireErrorKind};
 pub use frame::{Decode, Frame, Framed, Framer, JsonArray, Mapper, Sse, Whole};
@@ -30,7 +33,7 @@ macro_rules! protocols {
     };
 }
 
-protocols! { anthropic }
+protocols! { gemini }
 
 /// The protocol with this id, if we speak it.
 pub fn find(id: &str) -> Option<&'static Protocol> {

@@ -1,1 +1,3 @@
+//! Codecs against recorded and made-up bytes.
 
+mod gemini;
