@@ -1,6 +1,4 @@
-use crate::{
-    ApiError, Delta, Event, Extras, Opaque, Part, PartBody, PartKind, Reply, Stop, ToolCall, Usage,
-};
+use crate::{ApiError, Delta, Event, Extras, Opaque, Part, PartBody, PartKind, Reply, Stop, ToolCall, Usage};
 
 /// Folds events into a whole answer; the only place where streamed pieces are put together.
 #[derive(Default, Debug)]
@@ -23,7 +21,9 @@ impl Assembler {
                 (self.id, self.model) = (id, model);
                 self.extras.merge(extras);
             }
-            Event::Opened { at: _, kind, extras } => self.parts.push(Part { extras, ..Part::new(empty(kind)) }),
+            Event::Opened { at: _, kind, extras } => {
+                self.parts.push(Part { extras, ..Part::new(empty(kind)) })
+            }
             Event::Delta { at, delta, extras: _ } => {
                 if let Some(part) = self.parts.get_mut(at) {
                     add(part, delta);

@@ -1,8 +1,6 @@
 use serde_json::Value;
 
-use crate::{
-    ApiError, CallId, CallKind, Extras, Logprob, Media, Opaque, ProtocolId, Seal, Stop, Usage,
-};
+use crate::{ApiError, CallId, CallKind, Extras, Logprob, Media, Opaque, ProtocolId, Seal, Stop, Usage};
 
 /// One step of an answer. Every decoder gives these, in an order that `Grammar` accepts.
 #[derive(Clone, PartialEq, Debug)]

@@ -50,7 +50,11 @@ impl Extras {
 
     /// Keeps the fields that `origin` sent and that were not understood; an empty map is no extras at all.
     pub fn rest(origin: ProtocolId, rest: Map) -> Self {
-        if rest.is_empty() { Self(None) } else { Self(Some(Box::new(Kept { origin, rest, marks: Vec::new() }))) }
+        if rest.is_empty() {
+            Self(None)
+        } else {
+            Self(Some(Box::new(Kept { origin, rest, marks: Vec::new() })))
+        }
     }
 
     /// True when nothing is kept.

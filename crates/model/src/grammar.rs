@@ -45,7 +45,11 @@ impl Grammar {
                 self.started = true;
                 Ok(())
             }
-            Event::Opened { .. } | Event::Delta { .. } | Event::Closed { .. } | Event::Usage(_) | Event::Finished { .. }
+            Event::Opened { .. }
+            | Event::Delta { .. }
+            | Event::Closed { .. }
+            | Event::Usage(_)
+            | Event::Finished { .. }
                 if !self.started =>
             {
                 Err(broken(format!("{event:?} before Started")))
@@ -117,7 +121,11 @@ mod tests {
 
     fn verdict(events: &[Event]) -> Result<(), String> {
         let mut grammar = Grammar::default();
-        events.iter().try_for_each(|event| grammar.accept(event)).and_then(|()| grammar.end()).map_err(|e| e.to_string())
+        events
+            .iter()
+            .try_for_each(|event| grammar.accept(event))
+            .and_then(|()| grammar.end())
+            .map_err(|e| e.to_string())
     }
 
     fn started() -> Event {
@@ -140,7 +148,10 @@ mod tests {
     fn legal_orders() {
         assert_eq!(verdict(&[started(), done()]), Ok(()));
         assert_eq!(verdict(&[Event::Ping, started(), open(0), text(0), close(0), done()]), Ok(()));
-        assert_eq!(verdict(&[started(), open(0), open(1), text(1), text(0), close(1), close(0), done()]), Ok(()));
+        assert_eq!(
+            verdict(&[started(), open(0), open(1), text(1), text(0), close(1), close(0), done()]),
+            Ok(())
+        );
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub use extras::{Extras, Loss, Map, Opaque, ProtocolId, Seal};
 pub use grammar::{Grammar, GrammarError};
 pub use json::Json;
 pub use part::{
-    CacheMark, CallId, CallKind, Logprob, Media, MediaKind, MediaSource, Message, Part, PartBody, Role, ToolCall,
-    ToolResult,
+    CacheMark, CallId, CallKind, Logprob, Media, MediaKind, MediaSource, Message, Part, PartBody, Role,
+    ToolCall, ToolResult,
 };
 pub use reply::Reply;
 pub use request::{

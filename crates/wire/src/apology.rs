@@ -50,15 +50,18 @@ pub(crate) fn retry_after(reply: &HttpReply, message: &str) -> Option<Duration> 
 /// The delay in "…try again in 1m3.2s", "…retry in 250ms".
 pub(crate) fn spoken_delay(message: &str) -> Option<f64> {
     let lower = message.to_ascii_lowercase();
-    let start = ["try again in ", "retry in ", "retry after "].iter().find_map(|words| {
-        lower.find(words).map(|at| at + words.len())
-    })?;
+    let start = ["try again in ", "retry in ", "retry after "]
+        .iter()
+        .find_map(|words| lower.find(words).map(|at| at + words.len()))?;
     let mut rest = lower.get(start..)?;
     let mut total = None;
     while let Some(digits) = rest.find(|char: char| !char.is_ascii_digit() && char != '.') {
         let Ok(value) = rest.get(..digits)?.trim_end_matches('.').parse::<f64>() else { break };
         let tail = rest.get(digits..)?.trim_start();
-        let (unit, scale) = ["ms", "s", "m", "h", "d"].iter().zip([0.001, 1.0, 60.0, 3600.0, 86_400.0]).find(|(unit, _)| tail.starts_with(**unit))?;
+        let (unit, scale) = ["ms", "s", "m", "h", "d"]
+            .iter()
+            .zip([0.001, 1.0, 60.0, 3600.0, 86_400.0])
+            .find(|(unit, _)| tail.starts_with(**unit))?;
         total = Some(total.unwrap_or(0.0) + value * scale);
         rest = tail.get(unit.len()..)?;
     }
@@ -78,8 +81,12 @@ pub(crate) fn refine(kind: ErrorKind, message: &str) -> ErrorKind {
     let lower = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
     match kind {
-        ErrorKind::InvalidRequest | ErrorKind::TooLarge | ErrorKind::Server if says(OVERFLOW) => ErrorKind::ContextLength,
-        ErrorKind::InvalidRequest | ErrorKind::RateLimited | ErrorKind::Permission if says(NO_QUOTA) => ErrorKind::Quota,
+        ErrorKind::InvalidRequest | ErrorKind::TooLarge | ErrorKind::Server if says(OVERFLOW) => {
+            ErrorKind::ContextLength
+        }
+        ErrorKind::InvalidRequest | ErrorKind::RateLimited | ErrorKind::Permission if says(NO_QUOTA) => {
+            ErrorKind::Quota
+        }
         ErrorKind::InvalidRequest if says(REFUSED) => ErrorKind::Refused,
         ErrorKind::InvalidRequest if says(NO_MODEL) => ErrorKind::NotFound,
         ErrorKind::InvalidRequest if says(BAD_KEY) => ErrorKind::Authentication,
@@ -101,15 +108,30 @@ const OVERFLOW: &[&str] = &[
     "reduce the length of the messages",
     "range of input length should be",
 ];
-const NO_QUOTA: &[&str] = &["insufficient_quota", "exceeded your current quota", "credit balance is too low", "insufficient balance", "arrearage", "billing details"];
-const REFUSED: &[&str] = &["content policy", "content management policy", "content_filter", "safety system", "output blocked by content filtering", "data_inspection_failed"];
+const NO_QUOTA: &[&str] = &[
+    "insufficient_quota",
+    "exceeded your current quota",
+    "credit balance is too low",
+    "insufficient balance",
+    "arrearage",
+    "billing details",
+];
+const REFUSED: &[&str] = &[
+    "content policy",
+    "content management policy",
+    "content_filter",
+    "safety system",
+    "output blocked by content filtering",
+    "data_inspection_failed",
+];
 const NO_MODEL: &[&str] = &["model not found", "model_not_found", "unknown model", "not a valid model"];
 const BAD_KEY: &[&str] = &["api key not valid", "invalid api key", "incorrect api key"];
 
 /// Claude Code compacts its history only when an overflow is said in Anthropic's words.
 pub(crate) fn overflow_for_anthropic(error: &ApiError) -> String {
     let message = &error.message;
-    if error.kind == ErrorKind::ContextLength && !message.to_ascii_lowercase().contains("prompt is too long") {
+    if error.kind == ErrorKind::ContextLength && !message.to_ascii_lowercase().contains("prompt is too long")
+    {
         format!("prompt is too long: {message}")
     } else {
         message.clone()
@@ -139,9 +161,13 @@ mod tests {
 
     #[test]
     fn pages_become_one_short_line() {
-        let page = b"<html><head><title>502 Bad Gateway</title></head>\n<body><h1>Bad</h1></body></html>".to_vec();
+        let page =
+            b"<html><head><title>502 Bad Gateway</title></head>\n<body><h1>Bad</h1></body></html>".to_vec();
         let reply = HttpReply { status: 502, headers: Vec::new(), body: page };
         assert_eq!(excerpt(&reply), "HTTP 502: 502 Bad Gateway Bad");
-        assert_eq!(excerpt(&HttpReply { status: 503, ..HttpReply::default() }), "HTTP 503 with an empty body");
+        assert_eq!(
+            excerpt(&HttpReply { status: 503, ..HttpReply::default() }),
+            "HTTP 503 with an empty body"
+        );
     }
 }

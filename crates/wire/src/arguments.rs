@@ -29,7 +29,8 @@ pub(crate) fn empty() -> Json {
 
 /// The schema of a tool that takes anything: an object without properties.
 pub(crate) fn any_object() -> Json {
-    let fields = [("type".to_owned(), Value::from("object")), ("properties".to_owned(), Value::Object(Map::new()))];
+    let fields =
+        [("type".to_owned(), Value::from("object")), ("properties".to_owned(), Value::Object(Map::new()))];
     Json::from(Value::Object(Map::from_iter(fields)))
 }
 

@@ -74,23 +74,40 @@ impl fmt::Display for WireError {
 }
 
 /// Parses JSON; only when that fails is it read again to learn the field at fault, so good input pays nothing for it.
-pub(crate) fn parse<'de, T: serde::Deserialize<'de>>(protocol: ProtocolId, bytes: &'de [u8]) -> Result<T, WireError> {
+pub(crate) fn parse<'de, T: serde::Deserialize<'de>>(
+    protocol: ProtocolId,
+    bytes: &'de [u8],
+) -> Result<T, WireError> {
     serde_json::from_slice(bytes).map_err(|error| located::<T>(protocol, bytes, &error))
 }
 
 /// Parses JSON text that stood at `path` of a larger document.
-pub(crate) fn parse_at<T: DeserializeOwned>(protocol: ProtocolId, text: &str, path: &str) -> Result<T, WireError> {
-    parse(protocol, text.as_bytes()).map_err(|error| error.under(path))
+pub(crate) fn parse_at<T: DeserializeOwned>(
+    protocol: ProtocolId,
+    text: &str,
+    path: &str,
+) -> Result<T, WireError> {
+    parse(protocol, text.as_bytes()).map_err(|mut error| {
+        // Line and column would count from the fragment's beginning; the path says where it is.
+        if let Some(end) = error.problem.rfind(" at line ") {
+            error.problem.truncate(end);
+        }
+        error.under(path)
+    })
 }
 
 #[cold]
-fn located<'de, T: serde::Deserialize<'de>>(protocol: ProtocolId, bytes: &'de [u8], error: &serde_json::Error) -> WireError {
+fn located<'de, T: serde::Deserialize<'de>>(
+    protocol: ProtocolId,
+    bytes: &'de [u8],
+    error: &serde_json::Error,
+) -> WireError {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let (path, problem) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
         Err(located) => (located.path().to_string(), located.inner().to_string()),
         Ok(_) => (String::new(), error.to_string()),
     };
-    let path = if path == "." { String::new() } else { path };
+    let path = path.trim_end_matches(['?', '.']).to_owned();
     let kind = if error.is_eof() { WireErrorKind::Truncated } else { WireErrorKind::Malformed };
     WireError { kind, ..WireError::malformed(protocol, path, problem) }
 }

@@ -76,7 +76,11 @@ impl<F: Framer, M: Mapper> Framed<F, M> {
             *frames += 1;
             mapper.frame(frame, out)
         };
-        step(framer, &mut sink).map_err(|error| WireError { protocol, frame: counted.then_some(*frames), ..error })
+        step(framer, &mut sink).map_err(|error| WireError {
+            protocol,
+            frame: counted.then_some(*frames),
+            ..error
+        })
     }
 
     /// In debug builds every event is held against the grammar; a break is our bug, not the peer's.
@@ -106,7 +110,9 @@ impl<F: Framer, M: Mapper> Decode for Framed<F, M> {
             WireError { kind: if self.counted { WireErrorKind::Truncated } else { error.kind }, ..error }
         });
         let result = result.and_then(|()| {
-            self.mapper.finish(out).map_err(|error| WireError { frame: self.counted.then_some(self.frames), ..error })
+            self.mapper
+                .finish(out)
+                .map_err(|error| WireError { frame: self.counted.then_some(self.frames), ..error })
         });
         self.check(out.get(before..).unwrap_or_default());
         result
@@ -131,7 +137,12 @@ impl Sse {
     }
 
     /// Takes one line. `pending` is the event's first data line while it still lies in the caller's bytes.
-    fn line<'a>(&mut self, line: &'a [u8], pending: &mut Option<&'a [u8]>, sink: &mut Sink<'_>) -> Result<(), WireError> {
+    fn line<'a>(
+        &mut self,
+        line: &'a [u8],
+        pending: &mut Option<&'a [u8]>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), WireError> {
         if line.is_empty() {
             return self.dispatch(pending.take(), sink);
         }
@@ -181,9 +192,12 @@ impl Sse {
 
 impl Framer for Sse {
     fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), WireError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let mut rest = bytes;
         let mut pending = None;
-        if std::mem::take(&mut self.after_cr) && !rest.is_empty() {
+        if std::mem::take(&mut self.after_cr) {
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
         while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
@@ -268,7 +282,9 @@ impl Framer for JsonArray {
                 _ => {}
             }
             let between = self.depth <= 1 && matches!(byte, b',' | b']');
-            if !opens_array && !(between && byte == b',') && !(self.depth == 0 && byte == b']') {
+            let belongs_to_array =
+                opens_array || (between && byte == b',') || (self.depth == 0 && byte == b']');
+            if !belongs_to_array {
                 self.element.push(byte);
             }
             if (between || (self.depth == 1 && byte == b'}')) && !opens_array {

@@ -115,7 +115,9 @@ fn unescape(text: &str) -> Option<String> {
 
 /// FNV-1a: ids must be the same in every run and every version, so not the standard library's hasher.
 pub(crate) fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -126,7 +128,7 @@ mod tests {
     proptest! {
         #[test]
         fn folding_is_undone(id in "\\PC{1,40}", issuer in "[a-z-]{1,12}", data in "\\PC{0,40}", sealed: bool) {
-            let seal = sealed.then(|| Seal { issuer, data });
+            let seal = sealed.then_some(Seal { issuer, data });
             let id = CallId::Given(format!("x{id}"));
             let folded = fold(&id, seal.as_ref());
             prop_assert!(is_legal(&folded));

@@ -16,13 +16,14 @@ mod shape;
 mod told;
 
 pub use error::{WireError, WireErrorKind};
-pub use frame::{Decode, Frame, Framed, Framer, JsonArray, Mapper, Sse, Whole};
+pub use frame::{Decode, Frame, Framed, Framer, JsonArray, MAX_FRAME, Mapper, Sink, Sse, Whole};
 pub use order::InOrder;
 pub use protocol::{
-    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, ImageLimits, Inbound, MaxTokensKey, Operation, Outbound,
-    Protocol, Quirks, ReasoningBack, ReplyTo, Shrink, Shrunk, TargetSpec, ThinkingStyle, VectorSpelling,
+    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, ImageLimits, Inbound, MaxTokensKey, Operation,
+    Outbound, Protocol, Quirks, ReasoningBack, ReplyTo, Shrink, Shrunk, TargetSpec, ThinkingStyle,
+    VectorSpelling,
 };
-pub use restore::Restore;
+pub use restore::{CUSTOM_FIELD, Restore};
 
 /// Declares the protocols: each becomes a module and an entry of `ALL`, in this order.
 macro_rules! protocols {
@@ -33,7 +34,7 @@ macro_rules! protocols {
     };
 }
 
-protocols! { gemini }
+protocols! { anthropic, openai_chat, gemini }
 
 /// The protocol with this id, if we speak it.
 pub fn find(id: &str) -> Option<&'static Protocol> {

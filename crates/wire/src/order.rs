@@ -53,16 +53,36 @@ mod tests {
     #[test]
     fn overlapping_parts_come_out_one_after_the_other() {
         let open = |at| Event::Opened { at, kind: PartKind::Text, extras: Extras::NONE };
-        let text = |at, text: &str| Event::Delta { at, delta: Delta::Text(text.into()), extras: Extras::NONE };
+        let text =
+            |at, text: &str| Event::Delta { at, delta: Delta::Text(text.into()), extras: Extras::NONE };
         let close = |at| Event::Closed { at, extras: Extras::NONE };
-        let input = [open(0), open(1), text(1, "b"), text(0, "a"), open(2), close(1), close(0), text(2, "c"), close(2)];
+        let input = [
+            open(0),
+            open(1),
+            text(1, "b"),
+            text(0, "a"),
+            open(2),
+            close(1),
+            close(0),
+            text(2, "c"),
+            close(2),
+        ];
         let mut order = InOrder::default();
         let mut seen = Vec::new();
         for event in &input {
             order.push(event, &mut |event| seen.push(event.clone()));
         }
-        let expected =
-            [open(0), text(0, "a"), close(0), open(1), text(1, "b"), close(1), open(2), text(2, "c"), close(2)];
+        let expected = [
+            open(0),
+            text(0, "a"),
+            close(0),
+            open(1),
+            text(1, "b"),
+            close(1),
+            open(2),
+            text(2, "c"),
+            close(2),
+        ];
         assert_eq!(seen, expected);
     }
 }

@@ -100,7 +100,12 @@ mod tests {
         let mut restore = Restore::default();
         restore.was_custom("apply_patch".into());
         let mut out = Vec::new();
-        for event in [call("apply_patch", CallKind::Function), arguments("{\"inp"), arguments("ut\":\"*** Begin\\n\"}"), closed()] {
+        for event in [
+            call("apply_patch", CallKind::Function),
+            arguments("{\"inp"),
+            arguments("ut\":\"*** Begin\\n\"}"),
+            closed(),
+        ] {
             restore.event(event, &mut out);
         }
         assert_eq!(out, [call("apply_patch", CallKind::Custom), arguments("*** Begin\n"), closed()]);

@@ -262,7 +262,11 @@ impl<'de> Deserialize<'de> for Count {
             fn visit_i64<E: Error>(self, count: i64) -> Result<Count, E> {
                 u64::try_from(count).map(Count).map_err(|_| E::custom("a count below zero"))
             }
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a whole number in range")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked to be a whole number in range"
+            )]
             fn visit_f64<E: Error>(self, count: f64) -> Result<Count, E> {
                 let whole = count.fract() == 0.0 && (0.0..9e15).contains(&count);
                 if whole { Ok(Count(count as u64)) } else { Err(E::custom("not a whole number")) }
@@ -315,7 +319,7 @@ mod tests {
     fn writing_gives_the_same_object_and_no_duplicate_key() {
         let text = r#"{"type":"t","text":"é\n","n":3,"x":1e-3}"#;
         let sample: Sample<'_> = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&sample).unwrap(), text.replace("\\u", "\\u"));
+        assert_eq!(serde_json::to_string(&sample).unwrap(), text);
         let mut other = sample.with_rest(json!({"n": 9}).as_object());
         other.n = Some(Count(4));
         assert_eq!(serde_json::to_string(&other).unwrap(), r#"{"type":"t","text":"é\n","n":4,"x":1e-3}"#);

@@ -1,9 +1,9 @@
 //! The protocol's JSON. Blocks are one shape for all types: which fields count is decided by `type`, the others are left over.
 
 use rail_model::Json;
-use serde_json::Number;
+use serde_json::{Number, Value};
 
-use crate::shape::{Count, StrOr, wire};
+use crate::shape::{Count, Str, StrOr, wire};
 
 wire! {
     struct Call keep {
@@ -54,4 +54,44 @@ wire! {
     struct OutputConfig keep { effort: String, format: OutputFormat }
     struct OutputFormat keep { kind as "type": String, schema: Json }
     struct Metadata keep { user_id: String }
+}
+
+wire! {
+    struct Answer keep {
+        id: String,
+        kind as "type": String,
+        role: String,
+        model: String,
+        content: Vec<Block>,
+        stop_reason: String,
+        stop_sequence: String,
+        usage: Tokens,
+    }
+    struct Tokens keep {
+        input_tokens: Count,
+        cache_creation_input_tokens: Count,
+        cache_read_input_tokens: Count,
+        output_tokens: Count,
+        output_tokens_details: TokenDetails,
+    }
+    struct TokenDetails keep { thinking_tokens: Count }
+    struct StreamFrame<'a> drop {
+        kind as "type": Str<'a>,
+        index: usize,
+        delta: StreamDelta<'a>,
+        content_block: Block,
+        message: Answer,
+        usage: Tokens,
+    }
+    struct StreamDelta<'a> drop {
+        kind as "type": Str<'a>,
+        text: Str<'a>,
+        thinking: Str<'a>,
+        signature: Str<'a>,
+        partial_json: Str<'a>,
+        citation: Value,
+        stop_reason: Str<'a>,
+        stop_sequence: Str<'a>,
+    }
+    struct CountAnswer keep { input_tokens: Count }
 }

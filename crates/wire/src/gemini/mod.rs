@@ -40,18 +40,21 @@ pub static PROTOCOL: Protocol = Protocol { id: ID, outbound: &Gemini, inbound: &
 
 /// What the API demands of a request.
 pub const RULES: Rules = Rules {
-    protocol: ID,
-    name_max: 64,
+    name_extra: ".:",
+    name_letter_first: true,
     id_max: 256,
+    any_id: true,
     results: Results::InUserMessage,
-    custom_tools: false,
+    // Google's SDKs keep a streamed answer as one message a frame.
+    joined_turns: true,
+    results_named: true,
+    stored_history: &["cachedContent", "continuationToken"],
     media_in_results: true,
-    system_midway: false,
-    prefill: false,
-    user_first: true,
+    assistant_media: true,
+    empty_text: true,
     // Thoughts are taken back without a signature; only calls of the running turn need one, and get it when written.
     sealed_thinking: false,
-    cache_marks: 0,
+    ..Rules::strict(ID)
 };
 
 // How a thing we have a word for was spelled.

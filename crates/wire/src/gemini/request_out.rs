@@ -126,7 +126,7 @@ fn content<'a>(
     let mut unsigned = active && message.role == Role::Assistant;
     let mut pieces = Vec::with_capacity(message.parts.len());
     for (index, part) in message.parts.iter().enumerate() {
-        let Some(mut piece) = piece(part, reader, &format!("messages[{at}].parts[{index}]"), losses) else {
+        let Some(mut piece) = piece(part, reader, &format!("messages[{at}].content[{index}]"), losses) else {
             continue;
         };
         if matches!(part.body, PartBody::ToolCall(_))

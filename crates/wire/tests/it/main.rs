@@ -1,3 +1,18 @@
-//! Codecs against recorded and made-up bytes.
+//! The codecs against the corpus, against each other, and against hostile input.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod anthropic;
+mod corpus;
+mod cost;
+mod fit;
+mod fit_common;
+mod fit_props;
 mod gemini;
+mod identity;
+mod matrix;
+mod openai_chat_answers;
+mod openai_chat_compat;
+mod openai_chat_errors;
+mod openai_chat_random;
+mod openai_chat_requests;
+mod split;

@@ -1,7 +1,5 @@
 //! Gemini generateContent: the corpus, the traps of the specification, bad input.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
 mod answers;
 mod asks;
 mod config;

@@ -1,0 +1,4 @@
+//! Tests of the testkit itself.
+
+#[cfg(test)]
+mod peer;
