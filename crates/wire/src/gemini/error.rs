@@ -108,11 +108,11 @@ fn field(details: &[&Value]) -> Option<String> {
 }
 
 pub(super) fn write(error: &ApiError) -> HttpReply {
-    let body = match &error.said {
-        Some((origin, body)) if *origin == ID => body.clone(),
-        Some(_) | None => body(error),
+    let (status, body) = match &error.said {
+        Some((origin, body)) if *origin == ID => (error.status, body.clone()),
+        Some(_) | None => (error.kind.status(), body(error)),
     };
-    let mut reply = HttpReply::json(error.status, serde_json::to_vec(&body).unwrap_or_default());
+    let mut reply = HttpReply::json(status, serde_json::to_vec(&body).unwrap_or_default());
     apology::say_retry_after(error, &mut reply);
     reply
 }
@@ -126,7 +126,8 @@ pub(super) fn body(error: &ApiError) -> Value {
         return said.as_array().and_then(|list| list.first()).unwrap_or(said).clone();
     }
     let mut out = Map::new();
-    out.insert("code".to_owned(), Value::from(error.status));
+    // Clients decide by the number, and know only this API's.
+    out.insert("code".to_owned(), Value::from(error.kind.status()));
     out.insert("message".to_owned(), Value::from(message(error)));
     out.insert("status".to_owned(), Value::from(word(error.kind)));
     let details = details(error);

@@ -141,9 +141,14 @@ impl Layout {
             BodyKind::Array if first => b"[",
             BodyKind::Array => b",\r\n",
         });
+        let from = out.len();
         // Writing into memory can't fail, and every key is a string.
         let _ = serde_json::to_writer(&mut *out, frame);
         if self.kind == BodyKind::Stream {
+            // A model's own arguments may be spread over lines; in JSON such a line end is white space, here it ends the event.
+            for byte in out.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r')) {
+                *byte = b' ';
+            }
             out.extend_from_slice(b"\r\n\r\n");
         }
     }

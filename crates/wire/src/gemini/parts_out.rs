@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use rail_model::{
-    CallId, CallKind, Json, Loss, Map, Media, MediaKind, MediaSource, Part, PartBody, Seal, ToolCall,
-    ToolResult,
+    CallId, Json, Loss, Map, Media, MediaKind, MediaSource, Part, PartBody, Seal, ToolCall, ToolResult,
 };
 use serde_json::Value;
 
@@ -13,7 +12,6 @@ use super::types::{Blob, Called, FileRef, Piece, Response};
 use super::{ID, NO_ARGS, NO_ID, NO_RESPONSE, NO_TEXT, UNPADDED, URL_SAFE};
 use crate::arguments;
 use crate::ids;
-use crate::restore::CUSTOM_FIELD;
 use crate::shape::Str;
 
 /// Who reads the part, and so which ids and seals it may see.
@@ -38,6 +36,10 @@ pub(super) fn piece<'a>(
     let mut piece = Piece::default();
     match &part.body {
         PartBody::Text(text) | PartBody::Refusal(text) => piece.text = Some(text.as_str().into()),
+        // Reasoning of another model that shows nothing says nothing here.
+        PartBody::Thinking(text) if text.is_empty() && part.seal.is_none() && !reader.is_own() => {
+            return None;
+        }
         PartBody::Thinking(text) => {
             piece.text = (!part.extras.marked(ID, NO_TEXT)).then(|| text.as_str().into());
             piece.thought = Some(true);
@@ -91,10 +93,7 @@ fn nested<'p>(part: &'p Part, key: &str) -> Option<&'p Map> {
 
 fn called(call: &ToolCall, part: &Part, reader: &dyn Reader, path: &str, losses: &mut Vec<Loss>) -> Called {
     let bare = call.arguments.is_empty() && part.extras.marked(ID, NO_ARGS);
-    let args = match call.kind {
-        CallKind::Function => arguments::object(&call.arguments, path, losses),
-        CallKind::Custom => Json::from(wrapped(CUSTOM_FIELD, &call.arguments)),
-    };
+    let args = arguments::object(&call.arguments, path, losses);
     Called {
         id: reader.id(&call.id),
         name: Some(call.name.clone()),
@@ -118,10 +117,10 @@ fn response<'a>(
     let kept = nested(part, "functionResponse");
     // An id that the client made up for a call that has none goes back as it came.
     let own_id = part.extras.marked(ID, NO_ID) || kept.is_some_and(|kept| kept.contains_key("id"));
-    let texts: Vec<&Part> = result.content.iter().filter(|part| part.as_text().is_some()).collect();
+    let texts: Vec<&Part> = result.content.iter().filter(|part| words(part).is_some()).collect();
     let bare = texts.is_empty() && part.extras.marked(ID, NO_RESPONSE);
     let mut parts = Vec::new();
-    for (at, inside) in result.content.iter().enumerate().filter(|(_, part)| part.as_text().is_none()) {
+    for (at, inside) in result.content.iter().enumerate().filter(|(_, part)| words(part).is_none()) {
         let path = format!("{path}.content[{at}]");
         let is_media = matches!(&inside.body, PartBody::Media(_));
         let is_own = matches!(&inside.body, PartBody::Opaque(opaque) if opaque.origin == ID);
@@ -139,6 +138,14 @@ fn response<'a>(
         ..Response::default()
     }
     .with_rest(kept)
+}
+
+/// The words of a part; a document of plain text is such, and can't stand among a result's media.
+fn words(part: &Part) -> Option<&str> {
+    if let PartBody::Media(Media { source: MediaSource::Text(text), .. }) = &part.body {
+        return Some(text);
+    }
+    part.as_text()
 }
 
 /// The API wants the name again; others say it only with the call.
@@ -160,7 +167,7 @@ fn said(texts: &[&Part], is_error: Option<bool>) -> Json {
             return json;
         }
     }
-    let joined = texts.iter().filter_map(|part| part.as_text()).collect::<Vec<_>>().join("\n");
+    let joined = texts.iter().filter_map(|part| words(part)).collect::<Vec<_>>().join("\n");
     Json::from(wrapped(if is_error == Some(true) { "error" } else { "output" }, &joined))
 }
 

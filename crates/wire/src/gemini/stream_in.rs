@@ -24,6 +24,7 @@ use crate::protocol::HttpReply;
 use crate::shape::Count;
 
 /// Maps frames to events.
+#[derive(Default)]
 pub(super) struct AnswerIn {
     whole: bool,
     started: bool,
@@ -101,21 +102,11 @@ impl Mapper for AnswerIn {
 
 impl AnswerIn {
     pub(super) fn whole() -> Self {
-        Self { whole: true, ..Self::stream() }
+        Self { whole: true, ..Self::default() }
     }
 
     pub(super) fn stream() -> Self {
-        Self {
-            whole: false,
-            started: false,
-            failed: false,
-            parts: 0,
-            open: None,
-            called: false,
-            head: Head::default(),
-            details: Details::default(),
-            end: None,
-        }
+        Self::default()
     }
 
     fn answer(&mut self, mut answer: Answer<'_>, raw: &[u8], out: &mut Vec<Event>) -> Result<(), WireError> {

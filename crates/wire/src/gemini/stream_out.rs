@@ -4,8 +4,8 @@
 //! frames; any other goes out as it comes, text by piece and calls when they are complete.
 
 use rail_model::{
-    ApiError, CallKind, Delta, ErrorKind, Event, Extras, Loss, Map, Opaque, Part, PartBody, PartKind, Stop,
-    ToolCall, Usage,
+    ApiError, Delta, ErrorKind, Event, Extras, Loss, Map, Opaque, Part, PartBody, PartKind, Stop, ToolCall,
+    Usage,
 };
 use serde_json::Value;
 
@@ -140,6 +140,8 @@ impl AnswerOut {
         let Some(open) = &mut self.open else { return };
         let flows = matches!(open.body, PartBody::Text(_) | PartBody::Refusal(_) | PartBody::Thinking(_));
         match delta {
+            // Another protocol's empty piece is no part; in this protocol it was one.
+            Delta::Text(text) | Delta::Thinking(text) if text.is_empty() && !self.head.own => {}
             Delta::Text(text) | Delta::Thinking(text) => self.text(text, extras),
             Delta::Arguments(text) => {
                 if let PartBody::ToolCall(call) = &mut open.body {
@@ -162,7 +164,8 @@ impl AnswerOut {
                 }
             }
         }
-        if !self.head.own && flows && !matches!(delta, Delta::Logprobs(_)) {
+        // A frame without parts would be taken for a broken answer.
+        if !self.head.own && flows && !self.frame.pieces.is_empty() {
             self.flush(out);
         }
         self.end_of_frame(extras, out);
@@ -217,12 +220,6 @@ impl AnswerOut {
         let spelled =
             piece(part, &Client, &format!("parts[{at}]"), &mut losses).map(|piece| to_owned(&piece));
         losses.into_iter().for_each(|loss| self.told.once(loss.path, &loss.reason));
-        if let PartBody::ToolCall(ToolCall { kind: CallKind::Custom, .. }) = &part.body {
-            self.told.once(
-                format!("parts[{at}]"),
-                "gemini has no free-text calls; the text is the string `input`",
-            );
-        }
         let Some(piece) = spelled else { return };
         self.frame.pieces.push(piece);
         if !self.head.own {

@@ -48,8 +48,12 @@ pub(crate) fn frames(bytes: &[u8]) -> Vec<Value> {
     } else {
         Box::new(rail_wire::Sse::new())
     };
-    framer.push(bytes, &mut sink).unwrap();
+    // Gemini ends a broken stream with an error that is no event.
+    let bare = bytes.windows(2).position(|pair| pair == b"\n{").filter(|_| bytes.starts_with(b"data:"));
+    let (events, bare) = bytes.split_at(bare.map_or(bytes.len(), |at| at + 1));
+    framer.push(events, &mut sink).unwrap();
     framer.finish(&mut sink).unwrap();
+    list.extend((!bare.is_empty()).then(|| json(bare)));
     list
 }
 

@@ -307,11 +307,21 @@ fn what_a_request_says_is_still_said_in_every_protocol() {
     for from in ALL {
         for fixture in fixtures(from, "request", ".json") {
             let request = read_request(from, &fixture.bytes).unwrap();
-            for to in ALL {
+            // The way back to its own protocol is the identity, tested elsewhere.
+            for to in ALL.iter().filter(|to| to.id != from.id) {
                 let (body, _) = write_request(to, &request);
                 let mut all = String::new();
                 strings(&body, &mut |text| all.extend([text, "\u{1}"]));
-                for words in said(&request).iter().filter(|words| !all.contains(words.as_str())) {
+                let mut request = request.clone();
+                if to.id == rail_wire::gemini::ID {
+                    // Gemini can't go on from words of its own.
+                    request.messages.pop_if(|message| message.role == rail_model::Role::Assistant);
+                }
+                // Claude Code's billing line is for Anthropic alone.
+                let told = |words: &&String| {
+                    !all.contains(words.as_str()) && !words.starts_with("x-anthropic-billing-header")
+                };
+                for words in said(&request).iter().filter(told) {
                     missing.push(format!("{} {} -> {}: {words:?}", from.id, fixture.name, to.id));
                 }
                 let again = read_request(to, body.to_string().as_bytes());
@@ -344,7 +354,9 @@ fn essence(events: Vec<Event>) -> Option<Essence> {
             PartBody::ToolCall(call) => {
                 let arguments = if call.arguments.is_empty() { "{}" } else { &call.arguments };
                 let value = serde_json::from_str(arguments)
-                    .unwrap_or_else(|_| serde_json::json!({"_raw": arguments}));
+                    .ok()
+                    .filter(Value::is_object)
+                    .unwrap_or_else(|| serde_json::json!({"_raw": arguments}));
                 essence.calls.push((call.name.clone(), value));
             }
             PartBody::Redacted(_) | PartBody::ToolResult(_) | PartBody::Media(_) | PartBody::Opaque(_) => {}

@@ -233,6 +233,34 @@ fn what_an_answer_cannot_say_is_told_once() {
 }
 
 #[test]
+fn no_frame_goes_out_without_parts() {
+    let delta = |delta| Event::Delta { at: 0, delta, extras: Extras::NONE };
+    let events = [
+        Event::Started { id: None, model: None, extras: Extras::NONE },
+        Event::Opened { at: 0, kind: PartKind::Text, extras: Extras::NONE },
+        delta(Delta::Text(String::new())),
+        delta(Delta::Extra { origin: OTHER, key: "citations", value: json!(1) }),
+        delta(Delta::Text("x".into())),
+        Event::Closed { at: 0, extras: Extras::NONE },
+        Event::Finished { stop: Stop::EndTurn, extras: Extras::NONE },
+    ];
+    let frames = payloads(BodyKind::Stream, &written(BodyKind::Stream, &events));
+    let parts: Vec<&Value> = frames.iter().map(|frame| &frame["candidates"][0]["content"]["parts"]).collect();
+    assert_eq!(parts, [&json!([{"text": "x"}]), &json!([{"text": ""}])]);
+}
+
+#[test]
+fn arguments_on_several_lines_stay_one_event() {
+    let events = said(&[call("1", "{\n  \"a\": \"x\\n\",\r\n  \"b\": 1.50\n}")], None, Stop::ToolUse);
+    let out = written(BodyKind::Stream, &events);
+    assert_eq!(out.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"data: ")).count(), 2);
+    let args =
+        payloads(BodyKind::Stream, &out)[0]["candidates"][0]["content"]["parts"][0]["functionCall"]["args"]
+            .to_string();
+    assert_eq!(args, r#"{"a":"x\n","b":1.50}"#);
+}
+
+#[test]
 fn overlapping_parts_come_one_after_the_other() {
     let open = |at, kind| Event::Opened { at, kind, extras: Extras::NONE };
     let delta = |at, delta| Event::Delta { at, delta, extras: Extras::NONE };

@@ -10,7 +10,7 @@ fn one_of(values: Vec<Value>) -> impl Strategy<Value = Value> {
     prop::sample::select(values)
 }
 
-fn asked_part() -> impl Strategy<Value = Value> {
+fn result() -> impl Strategy<Value = Value> {
     let response = one_of(vec![
         json!({"output": "a"}),
         json!({"error": "e"}),
@@ -18,26 +18,68 @@ fn asked_part() -> impl Strategy<Value = Value> {
         json!({}),
         json!({"a": {"$ref": "x"}}),
     ]);
-    let results =
-        (response, prop::option::of(prop::sample::select(vec!["i", "j"])), any::<bool>(), any::<bool>())
-            .prop_map(|(response, id, named, media)| {
-                let parts = json!([{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}, {"x": 1}]);
-                json!({"functionResponse": object(vec![
-                    Some(("response".to_owned(), response)),
-                    id.map(|id| ("id".to_owned(), json!(id))),
-                    named.then(|| ("name".to_owned(), json!("f"))),
-                    media.then(|| ("parts".to_owned(), parts)),
-                ])})
-            });
-    prop_oneof![3 => part(), 2 => results]
+    (response, any::<bool>(), any::<bool>()).prop_map(|(response, id, media)| {
+        let parts = json!([{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}, {"x": 1}]);
+        json!({"functionResponse": object(vec![
+            Some(("response".to_owned(), response)),
+            Some(("name".to_owned(), json!("f"))),
+            id.then(|| ("id".to_owned(), json!("made-up"))),
+            media.then(|| ("parts".to_owned(), parts)),
+        ])})
+    })
 }
 
-fn content() -> impl Strategy<Value = Value> {
-    let role = one_of(vec![json!("user"), json!("model"), json!("function"), json!("narrator")]);
-    let parts =
-        prop_oneof![4 => prop::collection::vec(asked_part(), 0..4).prop_map(Value::Array), 1 => asked_part()];
-    (maybe("role", role), prop::option::weighted(0.9, parts))
-        .prop_map(|(role, parts)| object(vec![role, parts.map(|parts| ("parts".to_owned(), parts))]))
+/// A part that is neither a call nor a result.
+fn word() -> impl Strategy<Value = Value> {
+    part().prop_filter("no call", |part| {
+        part.get("functionCall").is_none() && part.get("functionResponse").is_none()
+    })
+}
+
+fn is_of_user(part: &Value) -> bool {
+    part.get("thought").is_none() && part.get("thoughtSignature").is_none()
+}
+
+fn list(parts: Vec<Value>) -> impl Strategy<Value = Value> {
+    let alone = parts.first().filter(|_| parts.len() == 1).cloned();
+    prop_oneof![4 => Just(Value::Array(parts.clone())), 1 => Just(alone.unwrap_or(Value::Array(parts)))]
+}
+
+/// What the user says, what the model answers, and the results of its calls.
+fn turn() -> impl Strategy<Value = Vec<Value>> {
+    let words =
+        prop::collection::vec(word().prop_filter("of the user", is_of_user), 0..3).prop_flat_map(list);
+    let role = one_of(vec![json!("user"), json!("narrator"), json!(null)]);
+    let call = prop_oneof![
+        Just(json!({"functionCall": {"name": "f", "args": {"a": 1}}})),
+        Just(json!({"functionCall": {"name": "f", "x": 1}, "thoughtSignature": "EEE="})),
+    ];
+    let said = prop::collection::vec(word(), 0..3);
+    let calls = prop::collection::vec((call, result()), 0..3);
+    let after = prop::collection::vec(word().prop_filter("of the user", is_of_user), 0..2);
+    (role, words, said, calls, after).prop_map(|(role, words, said, calls, after)| {
+        let role = (!role.is_null()).then(|| ("role".to_owned(), role));
+        let (calls, results): (Vec<Value>, Vec<Value>) = calls.into_iter().unzip();
+        let answers = if results.is_empty() || !after.is_empty() { "user" } else { "function" };
+        vec![
+            object(vec![role, Some(("parts".to_owned(), words))]),
+            json!({"role": "model", "parts": said.into_iter().chain(calls).collect::<Vec<_>>()}),
+            json!({"role": answers, "parts": results.into_iter().chain(after).collect::<Vec<_>>()}),
+        ]
+    })
+}
+
+/// Names the declarations one after the other: two tools of one name are one too many.
+fn named(mut tools: Vec<Value>) -> Value {
+    let mut names = ["f", "g", "h", "i", "j", "k", "l", "m", "n", "o"].iter();
+    for declared in tools.iter_mut().filter_map(|tool| tool.get_mut("functionDeclarations")) {
+        let list = match declared {
+            Value::Array(list) => list.iter_mut().collect::<Vec<_>>(),
+            one => vec![one],
+        };
+        list.into_iter().zip(&mut names).for_each(|(declaration, name)| declaration["name"] = json!(name));
+    }
+    Value::Array(tools)
 }
 
 fn tool() -> impl Strategy<Value = Value> {
@@ -98,8 +140,8 @@ fn settings() -> impl Strategy<Value = Value> {
 }
 
 fn request() -> impl Strategy<Value = Value> {
-    let contents =
-        prop_oneof![5 => prop::collection::vec(content(), 0..5).prop_map(Value::Array), 1 => content()];
+    let contents = prop::collection::vec(turn(), 0..3);
+    let contents = contents.prop_map(|turns| Value::Array(turns.into_iter().flatten().collect()));
     let calling = (
         maybe(
             "mode",
@@ -109,17 +151,33 @@ fn request() -> impl Strategy<Value = Value> {
     );
     let config =
         calling.prop_map(|(mode, names)| json!({"functionCallingConfig": object(vec![mode, names])}));
+    let config = maybe("toolConfig", prop_oneof![config, Just(json!({})), Just(json!({"x": 1}))]);
+    // A choice must be among tools that there are.
+    let both = json!({"functionDeclarations": [{"name": "f"}, {"name": "g"}]});
+    let tools = (prop::collection::vec(tool(), 0..3), config).prop_map(move |(mut tools, config)| {
+        if config.is_some() {
+            tools.insert(0, both.clone());
+        }
+        (named(tools), config)
+    });
     let fields = (
         contents,
-        maybe("systemInstruction", content()),
-        maybe("tools", prop::collection::vec(tool(), 0..3).prop_map(Value::Array)),
-        maybe("toolConfig", prop_oneof![config, Just(json!({})), Just(json!({"x": 1}))]),
+        maybe(
+            "systemInstruction",
+            one_of(vec![
+                json!({"parts": [{"text": "S"}], "role": "system"}),
+                json!({"parts": {"text": "S"}}),
+                json!({"parts": []}),
+            ]),
+        ),
+        tools,
         maybe("generationConfig", settings()),
         maybe("model", one_of(vec![json!("models/gemini-3-pro"), json!("gemini-3-pro")])),
         maybe("labels", Just(json!({"a": "b"}))),
     );
-    fields.prop_map(|(contents, a, b, c, d, e, f)| {
-        object(vec![Some(("contents".to_owned(), contents)), a, b, c, d, e, f])
+    fields.prop_map(|(contents, system, (tools, config), a, b, c)| {
+        let tools = Some(("tools".to_owned(), tools));
+        object(vec![Some(("contents".to_owned(), contents)), system, tools, config, a, b, c])
     })
 }
 

@@ -66,6 +66,9 @@ fn errors_have_their_kind() {
     assert_eq!(reply.header("retry-after"), Some("31"));
     let again = gemini::PROTOCOL.outbound.read_error(&reply);
     assert_eq!((again.kind, again.retry_after), (limited.kind, limited.retry_after));
+    let busy = ApiError { status: 529, ..ApiError::new(ErrorKind::Overloaded, "busy") };
+    let reply = gemini::PROTOCOL.inbound.write_error(&busy);
+    assert_eq!(reply.status, 503, "clients of this API know no 529");
     for kind in [
         ErrorKind::Quota,
         ErrorKind::ContextLength,

@@ -3,7 +3,7 @@
 mod answers;
 mod asks;
 mod config;
-mod corpus;
+pub(crate) mod corpus;
 mod errors;
 mod frames;
 mod requests;

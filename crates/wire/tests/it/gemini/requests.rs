@@ -97,7 +97,7 @@ fn trap_36_both_spellings_and_single_objects_are_read() {
 #[test]
 fn nulls_and_empty_things_come_back() {
     for body in [
-        json!({"contents": [{"role": "user", "parts": [{}, {"text": ""}, {"text": null}, {"functionCall": {"name": "f", "args": null, "id": null}}]}, {"role": "model"}, {"parts": []}],
+        json!({"contents": [{"role": "user", "parts": [{}, {"text": ""}, {"text": null}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": null, "id": null}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}, {"role": "model"}, {"parts": []}],
                "tools": [], "generationConfig": {}, "toolConfig": {}, "systemInstruction": {"parts": []}, "safetySettings": null}),
         json!({"contents": [], "tools": [{}, {"functionDeclarations": []}, {"functionDeclarations": [{"name": "f", "parameters": null}], "googleSearch": {}}],
                "generationConfig": {"thinkingConfig": {}, "stopSequences": [], "temperature": null, "responseSchema": {"type": "STRING"}},
@@ -155,9 +155,9 @@ fn results_are_text_inside_and_objects_outside() {
         (json!({"a": 1, "output": "x"}), r#"{"a":1,"output":"x"}"#, None),
     ];
     for (response, text, is_error) in table {
-        let body = json!({"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]}]});
+        let body = json!({"contents": [{"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]}]});
         let request = decode(&body);
-        let PartBody::ToolResult(result) = &request.messages[0].parts[0].body else { panic!() };
+        let PartBody::ToolResult(result) = &request.messages[1].parts[0].body else { panic!() };
         assert_eq!((result.content[0].as_text(), result.is_error), (Some(text), is_error));
         assert_eq!(super::body(&encode(&request)), body);
     }
@@ -181,6 +181,45 @@ fn results_are_text_inside_and_objects_outside() {
     let parts = &again["contents"][2]["parts"];
     assert_eq!(parts[0], json!({"functionResponse": {"id": "t1", "name": "f", "response": {"output": "4"}}}));
     assert_eq!(parts[1], json!({"functionResponse": {"name": "g", "response": {"error": "bad"}}}));
+}
+
+#[test]
+fn what_a_result_holds_stands_where_the_api_takes_it() {
+    let document = Media {
+        kind: MediaKind::Document,
+        mime: None,
+        source: MediaSource::Text("pages".into()),
+        name: None,
+    };
+    let image = Media {
+        kind: MediaKind::Image,
+        mime: None,
+        source: MediaSource::Url("https://x.example/a.png?b".into()),
+        name: None,
+    };
+    let content =
+        vec![Part::text("see"), Part::new(PartBody::Media(image)), Part::new(PartBody::Media(document))];
+    let result = ToolResult { id: given("1"), name: None, content, is_error: None, kind: CallKind::Function };
+    let request = foreign(vec![
+        user("go"),
+        Message::new(
+            Role::Assistant,
+            vec![Part::new(PartBody::Thinking(String::new())), call(given("1"), "f", "{}")],
+        ),
+        Message::new(Role::User, vec![Part::new(PartBody::ToolResult(result))]),
+    ]);
+    let again = body(&encode(&request));
+    assert_eq!(
+        again["contents"][1]["parts"].as_array().map(Vec::len),
+        Some(1),
+        "empty reasoning of others says nothing"
+    );
+    let response = &again["contents"][2]["parts"][0]["functionResponse"];
+    assert_eq!(response["response"], json!({"output": "see\npages"}));
+    assert_eq!(
+        response["parts"],
+        json!([{"fileData": {"mimeType": "image/png", "fileUri": "https://x.example/a.png?b"}}])
+    );
 }
 
 #[test]
@@ -226,7 +265,7 @@ fn trap_34_the_first_call_of_each_running_turn_is_signed() {
     );
     let old = gemini::PROTOCOL.outbound.encode_request(&request, &TargetSpec::new("gemini-2.5-flash"));
     assert_eq!(signed(&super::body(&old), 3, 1), None);
-    let same = json!({"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}]});
+    let same = json!({"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]});
     assert_eq!(super::body(&encode(&decode(&same))), same, "never for a client of this protocol");
 }
 
