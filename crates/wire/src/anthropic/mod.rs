@@ -30,6 +30,7 @@ pub const RULES: Rules = Rules {
     id_max: 256,
     joined_turns: true,
     media_in_results: true,
+    error_results: true,
     bare_text: Some(AS_STRING),
     system_midway: true,
     prefill: true,

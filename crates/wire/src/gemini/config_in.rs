@@ -9,8 +9,8 @@ use serde_json::{Number, Value};
 use super::parts_in::{keep, need};
 use super::types::{Call, Declaration, GenerationConfig, Many, ThinkingConfig};
 use super::{
-    ALONE, ALONE_TOOLS, FIRST, ID, JSON_SCHEMA, LOWER_CASE, NO_MIME, OWN, SCHEMA, SCHEMA_UPPER, VALIDATED,
-    schema_in,
+    ALONE, ALONE_TOOLS, FIRST, ID, JSON_SCHEMA, LOWER_CASE, NO_MIME, OWN, SCHEMA, SCHEMA_NOTE, SCHEMA_UPPER,
+    VALIDATED, schema_in,
 };
 use crate::error::WireError;
 
@@ -67,15 +67,7 @@ fn function(mut declaration: Declaration, path: &str) -> Result<ToolDecl, WireEr
         marks.mark(ID, JSON_SCHEMA);
         Some(schema)
     } else {
-        declaration.parameters.take().map(|schema| {
-            let (schema, mark) = readable(&schema);
-            match mark {
-                Some(mark) => marks.mark(ID, mark),
-                // What can't be written back the same is kept as it was.
-                None => declaration.parameters = Some(schema.1),
-            }
-            schema.0
-        })
+        declaration.parameters.take().map(|schema| readable(schema, &mut marks))
     };
     let mut extras = Extras::rest(ID, declaration.leftovers());
     extras.merge(marks);
@@ -83,17 +75,20 @@ fn function(mut declaration: Declaration, path: &str) -> Result<ToolDecl, WireEr
     Ok(ToolDecl { name, description, kind, strict: None, cache: None, extras })
 }
 
-/// A schema as every protocol reads it, with the original; and how to get from the one to the other.
-fn readable(schema: &Json) -> ((Json, Json), Option<&'static str>) {
+/// A schema as every protocol reads it; the extras note how to write it as it was.
+fn readable(schema: Json, extras: &mut Extras) -> Json {
     let original = schema.value();
     let plain = schema_in::to_json_schema(&original);
-    let mark = if plain == original {
-        Some(SCHEMA)
+    if plain == original {
+        extras.mark(ID, SCHEMA);
+        return schema;
+    }
+    if schema_in::to_proto(&plain) == original {
+        extras.mark(ID, SCHEMA_UPPER);
     } else {
-        (schema_in::to_proto(&plain) == original).then_some(SCHEMA_UPPER)
-    };
-    let plain = if mark == Some(SCHEMA) { schema.clone() } else { Json::from(plain) };
-    ((plain, schema.clone()), mark)
+        extras.insert(ID, SCHEMA_NOTE, original);
+    }
+    Json::from(plain)
 }
 
 pub(super) fn tool_config(call: &mut Call<'_>, request: &mut Request, extras: &mut Extras) {
@@ -221,12 +216,7 @@ fn format(config: &mut GenerationConfig, request: &mut Request, extras: &mut Ext
         extras.mark(ID, JSON_SCHEMA);
         Some(schema)
     } else if let Some(schema) = config.response_schema.take() {
-        let ((plain, original), mark) = readable(&schema);
-        match mark {
-            Some(mark) => extras.mark(ID, mark),
-            None => config.response_schema = Some(original),
-        }
-        Some(plain)
+        Some(readable(schema, extras))
     } else {
         None
     };

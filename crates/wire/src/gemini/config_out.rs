@@ -1,14 +1,15 @@
 //! Tools and settings of a request, as the API takes them.
 
 use rail_model::{
-    Effort, Format, Json, Loss, Map, Request, Thinking, ThinkingMode, ToolChoice, ToolDecl, ToolKind,
+    Effort, Extras, Format, Json, Loss, Map, NOTE, Request, Thinking, ThinkingMode, ToolChoice, ToolDecl,
+    ToolKind,
 };
 use serde_json::{Number, Value};
 
 use super::types::{Calling, Declaration, GenerationConfig, Many, ThinkingConfig, Tool, ToolConfig};
 use super::{
-    ALONE, ALONE_TOOLS, FIRST, ID, JSON_SCHEMA, LOWER_CASE, NO_MIME, OWN, SCHEMA, SCHEMA_UPPER, VALIDATED,
-    schema, schema_in,
+    ALONE, ALONE_TOOLS, FIRST, ID, JSON_SCHEMA, LOWER_CASE, NO_MIME, OWN, SCHEMA, SCHEMA_NOTE, SCHEMA_UPPER,
+    VALIDATED, schema, schema_in,
 };
 use crate::arguments;
 use crate::protocol::{TargetSpec, ThinkingStyle};
@@ -80,25 +81,30 @@ fn declaration(
         ..Declaration::default()
     };
     let marked = |mark: &str| decl.extras.marked(ID, mark);
-    let kept = decl.extras.owned_by(ID);
+    let note = decl.extras.get(ID, SCHEMA_NOTE);
     match parameters {
         None => {}
         Some(schema) if marked(JSON_SCHEMA) => out.parameters_json_schema = Some(schema.clone()),
         Some(schema) if marked(SCHEMA) => out.parameters = Some(schema.clone()),
         Some(schema) if marked(SCHEMA_UPPER) => {
-            out.parameters = Some(Json::from(schema_in::to_proto(&schema.value())))
+            out.parameters = Some(Json::from(schema_in::to_proto(&schema.value())));
         }
-        // Kept as it was, because it can't be told from its readable form.
-        Some(_) if kept.is_some_and(|kept| kept.contains_key("parameters")) => {}
         Some(schema) => {
-            let cleaned = schema::parameters(&schema.value(), &format!("{path}.parameters"), losses);
-            out.parameters = cleaned.map(Json::from);
+            let clean = || schema::parameters(&schema.value(), &format!("{path}.parameters"), losses);
+            out.parameters = note.cloned().or_else(clean).map(Json::from);
         }
     }
     if decl.strict == Some(true) {
         losses.push(Loss::new(format!("{path}.strict"), "gemini has no strict functions; left out"));
     }
-    out.with_rest(kept)
+    out.with_rest(without_notes(&decl.extras).as_ref())
+}
+
+/// The kept fields that are written back as they are.
+pub(super) fn without_notes(extras: &Extras) -> Option<Map> {
+    let mut kept = extras.owned_by(ID)?.clone();
+    kept.retain(|key, _| !key.starts_with(NOTE));
+    Some(kept)
 }
 
 pub(super) fn tool_config(request: &Request, losses: &mut Vec<Loss>) -> Option<ToolConfig> {
@@ -190,11 +196,10 @@ fn format(request: &Request, config: &mut GenerationConfig, losses: &mut Vec<Los
                 Some(schema) if marked(SCHEMA_UPPER) => {
                     config.response_schema = Some(Json::from(schema_in::to_proto(&schema.value())))
                 }
-                Some(schema) if !own || marked(JSON_SCHEMA) => {
-                    config.response_json_schema = Some(schema.clone())
-                }
-                // An own schema that is kept as it was.
-                Some(_) => {}
+                Some(schema) => match request.extras.get(ID, SCHEMA_NOTE) {
+                    Some(original) => config.response_schema = Some(Json::from(original)),
+                    None => config.response_json_schema = Some(schema.clone()),
+                },
             }
             for (key, said) in
                 [("format.name", name.is_some()), ("format.description", description.is_some())]

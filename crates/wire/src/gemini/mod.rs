@@ -48,6 +48,7 @@ pub const RULES: Rules = Rules {
     // Google's SDKs keep a streamed answer as one message a frame.
     joined_turns: true,
     results_named: true,
+    error_results: true,
     stored_history: &["cachedContent", "continuationToken"],
     media_in_results: true,
     assistant_media: true,
@@ -107,6 +108,9 @@ const EMPTY_THOUGHT: &str = "+thought";
 const SAME_DETAILS: &str = "same-details";
 /// The frame with the end was given already.
 const RELEASED: &str = "released";
+/// Notes: a schema as it was, where it can't be told from its readable form; an id that a client made up.
+const SCHEMA_NOTE: &str = "~schema";
+const ID_NOTE: &str = "~id";
 /// Where fields of a frame that stand beside its candidates are kept.
 const TOP: &str = "response";
 

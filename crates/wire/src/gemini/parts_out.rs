@@ -7,9 +7,10 @@ use rail_model::{
 };
 use serde_json::Value;
 
+use super::config_out::without_notes;
 use super::parts_in::{AS_JSON, WRAPPERS};
 use super::types::{Blob, Called, FileRef, Piece, Response};
-use super::{ID, NO_ARGS, NO_ID, NO_RESPONSE, NO_TEXT, UNPADDED, URL_SAFE};
+use super::{ID, ID_NOTE, NO_ARGS, NO_ID, NO_RESPONSE, NO_TEXT, UNPADDED, URL_SAFE};
 use crate::arguments;
 use crate::ids;
 use crate::shape::Str;
@@ -80,7 +81,7 @@ pub(super) fn owned<'a>(text: String) -> Str<'a> {
 
 /// The kept fields of a part, without those that stand inside its objects.
 fn unnested(part: &Part) -> Option<Map> {
-    let mut kept = part.extras.owned_by(ID)?.clone();
+    let mut kept = without_notes(&part.extras)?;
     for key in ["functionCall", "functionResponse", "inlineData", "fileData"] {
         kept.shift_remove(key);
     }
@@ -116,7 +117,7 @@ fn response<'a>(
 ) -> Response<'a> {
     let kept = nested(part, "functionResponse");
     // An id that the client made up for a call that has none goes back as it came.
-    let own_id = part.extras.marked(ID, NO_ID) || kept.is_some_and(|kept| kept.contains_key("id"));
+    let made_up = part.extras.get(ID, ID_NOTE).and_then(Value::as_str).map(str::to_owned);
     let texts: Vec<&Part> = result.content.iter().filter(|part| words(part).is_some()).collect();
     let bare = texts.is_empty() && part.extras.marked(ID, NO_RESPONSE);
     let mut parts = Vec::new();
@@ -131,7 +132,7 @@ fn response<'a>(
         }
     }
     Response {
-        id: if own_id { None } else { reader.id(&result.id) },
+        id: made_up.or_else(|| reader.id(&result.id).filter(|_| !part.extras.marked(ID, NO_ID))),
         name: result.name.clone().or_else(|| (!reader.is_own()).then(|| called_name(result, reader))),
         response: (!bare).then(|| said(&texts, result.is_error)),
         parts: (!parts.is_empty()).then_some(parts),

@@ -7,8 +7,8 @@ use super::parts_in::{self, From, keep};
 use super::path::{self, missing};
 use super::types::{Call, Content, Many};
 use super::{
-    ALONE, ALONE_CONTENTS, ALONE_SYSTEM, FUNCTION, ID, MODEL_BARE, MODEL_IN_BODY, NO_ID, NO_PARTS, NO_ROLE,
-    TOP, WRAPPED, config_in,
+    ALONE, ALONE_CONTENTS, ALONE_SYSTEM, FUNCTION, ID, ID_NOTE, MODEL_BARE, MODEL_IN_BODY, NO_ID, NO_PARTS,
+    NO_ROLE, TOP, WRAPPED, config_in,
 };
 use crate::error::{WireError, parse};
 use crate::ids;
@@ -181,13 +181,7 @@ impl Pairing {
                 Some(id)
             }
             (Some(id), said) => {
-                let mut kept = extras
-                    .get(ID, "functionResponse")
-                    .and_then(Value::as_object)
-                    .cloned()
-                    .unwrap_or_default();
-                kept.insert("id".to_owned(), Value::from(said));
-                keep(extras, "functionResponse", kept);
+                extras.insert(ID, ID_NOTE, Value::from(said));
                 Some(id)
             }
             (None, "") => None,

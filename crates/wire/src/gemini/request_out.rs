@@ -17,7 +17,10 @@ use crate::protocol::{Encoded, HttpCall, TargetSpec};
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
     let mut fitted = fit(request, target, &RULES);
     let mut losses = std::mem::take(&mut fitted.losses);
-    let call = write(&fitted, target, &mut losses);
+    let mut unsaid = Vec::new();
+    let call = write(&fitted, target, &mut unsaid);
+    fitted.at_origin(&mut unsaid);
+    losses.append(&mut unsaid);
     let verb = if fitted.request.stream { "streamGenerateContent" } else { "generateContent" };
     let mut http =
         HttpCall::post(path::write(&target.model, verb), serde_json::to_vec(&call).unwrap_or_default());
@@ -32,7 +35,10 @@ pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
 pub(super) fn encode_count(request: &Request, target: &TargetSpec) -> Encoded {
     let mut fitted = fit(request, target, &RULES);
     let mut losses = std::mem::take(&mut fitted.losses);
-    let mut call = write(&fitted, target, &mut losses);
+    let mut unsaid = Vec::new();
+    let mut call = write(&fitted, target, &mut unsaid);
+    fitted.at_origin(&mut unsaid);
+    losses.append(&mut unsaid);
     let asked = &fitted.request;
     let own = asked.origin == Some(ID);
     // Only contents can be counted by themselves; instructions and tools count inside a whole request.
@@ -84,7 +90,7 @@ fn write<'a>(fitted: &'a Fitted, target: &'a TargetSpec, losses: &mut Vec<Loss>)
 
 /// The kept fields of a request, without those that stand inside its objects.
 fn unnested(request: &Request) -> Option<Map> {
-    let mut kept = request.extras.owned_by(ID)?.clone();
+    let mut kept = config_out::without_notes(&request.extras)?;
     for key in ["generationConfig", "toolConfig", TOP] {
         kept.shift_remove(key);
     }

@@ -59,7 +59,10 @@ pub(crate) fn frames(bytes: &[u8]) -> Vec<Value> {
 
 /// A request as `protocol` reads it.
 pub(crate) fn read_request(protocol: &Protocol, bytes: &[u8]) -> Result<Request, ApiError> {
-    protocol.inbound.decode_request(&HttpCall::post("", bytes.to_vec()))
+    // Gemini names the model in the path.
+    let path =
+        if protocol.id == rail_wire::gemini::ID { "/v1beta/models/gemini-3-pro:generateContent" } else { "" };
+    protocol.inbound.decode_request(&HttpCall::post(path, bytes.to_vec()))
 }
 
 /// A request as `protocol` writes it for a target that keeps to its protocol.
