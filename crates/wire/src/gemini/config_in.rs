@@ -215,10 +215,8 @@ fn format(config: &mut GenerationConfig, request: &mut Request, extras: &mut Ext
     let schema = if let Some(schema) = config.response_json_schema.take() {
         extras.mark(ID, JSON_SCHEMA);
         Some(schema)
-    } else if let Some(schema) = config.response_schema.take() {
-        Some(readable(schema, extras))
     } else {
-        None
+        config.response_schema.take().map(|schema| readable(schema, extras))
     };
     request.format = match schema {
         Some(schema) => {
