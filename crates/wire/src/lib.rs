@@ -35,7 +35,7 @@ macro_rules! protocols {
     };
 }
 
-protocols! { anthropic, openai_chat, openai_responses }
+protocols! { anthropic, openai_chat, openai_responses, gemini }
 
 /// The protocol with this id, if we speak it.
 pub fn find(id: &str) -> Option<&'static Protocol> {
