@@ -4,7 +4,7 @@ use rail_model::{
     CallId, CallKind, Extras, Media, MediaKind, MediaSource, Message, Part, PartBody, ProtocolId, Request,
     Role, Seal, ToolCall, ToolDecl, ToolKind, ToolResult,
 };
-use rail_wire::fit::{Fitted, Results, Rules, check, fit};
+use rail_wire::fit::{Fitted, Rules, check, fit};
 use rail_wire::{ImageLimits, Quirks, Shrunk, TargetSpec};
 
 pub(crate) const ANTHROPIC: Rules = rail_wire::anthropic::RULES;
@@ -13,17 +13,7 @@ pub(crate) const CHAT: Rules = rail_wire::openai_chat::RULES;
 
 pub(crate) const RESPONSES: Rules = rail_wire::openai_responses::RULES;
 
-pub(crate) const GEMINI: Rules = Rules {
-    name_extra: ".:",
-    name_letter_first: true,
-    any_id: true,
-    joined_turns: true,
-    results_named: true,
-    media_in_results: true,
-    error_results: true,
-    assistant_media: true,
-    ..Rules::strict(ProtocolId::new("gemini"))
-};
+pub(crate) const GEMINI: Rules = rail_wire::gemini::RULES;
 
 pub(crate) const ALL: [Rules; 4] = [ANTHROPIC, CHAT, RESPONSES, GEMINI];
 
