@@ -1,8 +1,8 @@
 //! Rules of four imagined protocols, shaped like the real ones, and short words for building requests.
 
 use rail_model::{
-    CallId, CallKind, Extras, Media, MediaKind, MediaSource, Message, Part, PartBody, ProtocolId, Request,
-    Role, Seal, ToolCall, ToolDecl, ToolKind, ToolResult,
+    CallId, CallKind, Extras, Media, MediaKind, MediaSource, Message, Part, PartBody, Request, Role, Seal,
+    ToolCall, ToolDecl, ToolKind, ToolResult,
 };
 use rail_wire::fit::{Fitted, Rules, check, fit};
 use rail_wire::{ImageLimits, Quirks, Shrunk, TargetSpec};
