@@ -87,7 +87,13 @@ pub(crate) fn parse_at<T: DeserializeOwned>(
     text: &str,
     path: &str,
 ) -> Result<T, WireError> {
-    parse(protocol, text.as_bytes()).map_err(|error| error.under(path))
+    parse(protocol, text.as_bytes()).map_err(|mut error| {
+        // Line and column would count from the fragment's beginning; the path says where it is.
+        if let Some(end) = error.problem.rfind(" at line ") {
+            error.problem.truncate(end);
+        }
+        error.under(path)
+    })
 }
 
 #[cold]
@@ -101,7 +107,7 @@ fn located<'de, T: serde::Deserialize<'de>>(
         Err(located) => (located.path().to_string(), located.inner().to_string()),
         Ok(_) => (String::new(), error.to_string()),
     };
-    let path = if path == "." { String::new() } else { path };
+    let path = path.trim_end_matches(['?', '.']).to_owned();
     let kind = if error.is_eof() { WireErrorKind::Truncated } else { WireErrorKind::Malformed };
     WireError { kind, ..WireError::malformed(protocol, path, problem) }
 }

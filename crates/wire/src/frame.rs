@@ -192,9 +192,12 @@ impl Sse {
 
 impl Framer for Sse {
     fn push(&mut self, bytes: &[u8], sink: &mut Sink<'_>) -> Result<(), WireError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let mut rest = bytes;
         let mut pending = None;
-        if std::mem::take(&mut self.after_cr) && !rest.is_empty() {
+        if std::mem::take(&mut self.after_cr) {
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
         while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
@@ -279,7 +282,9 @@ impl Framer for JsonArray {
                 _ => {}
             }
             let between = self.depth <= 1 && matches!(byte, b',' | b']');
-            if !opens_array && !(between && byte == b',') && !(self.depth == 0 && byte == b']') {
+            let belongs_to_array =
+                opens_array || (between && byte == b',') || (self.depth == 0 && byte == b']');
+            if !belongs_to_array {
                 self.element.push(byte);
             }
             if (between || (self.depth == 1 && byte == b'}')) && !opens_array {

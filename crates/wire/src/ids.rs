@@ -128,7 +128,7 @@ mod tests {
     proptest! {
         #[test]
         fn folding_is_undone(id in "\\PC{1,40}", issuer in "[a-z-]{1,12}", data in "\\PC{0,40}", sealed: bool) {
-            let seal = sealed.then(|| Seal { issuer, data });
+            let seal = sealed.then_some(Seal { issuer, data });
             let id = CallId::Given(format!("x{id}"));
             let folded = fold(&id, seal.as_ref());
             prop_assert!(is_legal(&folded));

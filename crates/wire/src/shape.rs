@@ -273,7 +273,7 @@ mod tests {
     fn writing_gives_the_same_object_and_no_duplicate_key() {
         let text = r#"{"type":"t","text":"é\n","n":3,"x":1e-3}"#;
         let sample: Sample<'_> = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&sample).unwrap(), text.replace("\\u", "\\u"));
+        assert_eq!(serde_json::to_string(&sample).unwrap(), text);
         let mut other = sample.with_rest(json!({"n": 9}).as_object());
         other.n = Some(Count(4));
         assert_eq!(serde_json::to_string(&other).unwrap(), r#"{"type":"t","text":"é\n","n":4,"x":1e-3}"#);

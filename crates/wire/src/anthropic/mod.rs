@@ -14,8 +14,8 @@ use crate::error::WireError;
 use crate::fit::{Results, Rules};
 use crate::frame::{Decode, Framed, Sse, Whole};
 use crate::protocol::{
-    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol, ReplyTo,
-    TargetSpec,
+    BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol,
+    ReplyTo, TargetSpec,
 };
 
 /// The protocol's name.
@@ -64,7 +64,9 @@ impl Outbound for Anthropic {
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
-            BodyKind::Stream | BodyKind::Array => Box::new(Framed::stream(Sse::new(), stream_in::StreamIn::default())),
+            BodyKind::Stream | BodyKind::Array => {
+                Box::new(Framed::stream(Sse::new(), stream_in::StreamIn::default()))
+            }
         }
     }
 
@@ -103,7 +105,10 @@ impl Inbound for Anthropic {
     }
 
     fn decode_embed(&self, _: &HttpCall) -> Result<EmbedRequest, ApiError> {
-        Err(ApiError::new(ErrorKind::NotFound, "anthropic has no embeddings; ask an OpenAI or Gemini endpoint"))
+        Err(ApiError::new(
+            ErrorKind::NotFound,
+            "anthropic has no embeddings; ask an OpenAI or Gemini endpoint",
+        ))
     }
 
     fn reply_to(&self, _: &Request) -> ReplyTo {

@@ -40,7 +40,8 @@ impl Mapper for WholeIn {
 
 fn read(mut answer: Answer) -> Result<Reply, WireError> {
     let blocks = answer.content.take().ok_or_else(|| WireError::malformed(ID, "content", "is missing"))?;
-    let parts = blocks.into_iter().enumerate().map(|(at, block)| from_upstream(block, &format!("content[{at}]")));
+    let parts =
+        blocks.into_iter().enumerate().map(|(at, block)| from_upstream(block, &format!("content[{at}]")));
     let parts = parts.collect::<Result<_, _>>()?;
     let (stop, end) = stop(answer.stop_reason.take().as_deref(), answer.stop_sequence.take().as_deref());
     let usage = answer.usage.take().map(usage);
@@ -99,7 +100,12 @@ pub(super) fn stop(reason: Option<&str>, sequence: Option<&str>) -> (Stop, Extra
 }
 
 /// The protocol's word, and the stop string if that was it.
-pub(super) fn stop_word<'a>(stop: &'a Stop, end: &'a Extras, called: bool, told: &mut Told) -> (Option<&'a str>, Option<&'a str>) {
+pub(super) fn stop_word<'a>(
+    stop: &'a Stop,
+    end: &'a Extras,
+    called: bool,
+    told: &mut Told,
+) -> (Option<&'a str>, Option<&'a str>) {
     if let Some(word) = end.get(ID, "stop_reason") {
         return (word.as_str(), None);
     }
@@ -140,7 +146,9 @@ pub(super) fn tokens(usage: &Usage, complete: bool) -> Tokens {
     let own = usage.extras.origin() == Some(ID);
     let fill = |count: Option<u64>| count.or((complete && !own).then_some(0)).map(Count);
     let kept = usage.extras.get(ID, "output_tokens_details").and_then(Value::as_object);
-    let details = usage.reasoning.map(|count| TokenDetails { thinking_tokens: Some(Count(count)), rest: None }.with_rest(kept));
+    let details = usage
+        .reasoning
+        .map(|count| TokenDetails { thinking_tokens: Some(Count(count)), rest: None }.with_rest(kept));
     let output = usage.output.or(usage.reasoning).map(|_| usage.all_output());
     Tokens {
         input_tokens: usage.input.or(complete.then_some(0)).map(Count),
@@ -270,8 +278,17 @@ pub(super) fn to_client(part: &Part, at: usize, told: &mut Told) -> Option<Block
         (PartBody::Thinking(_), None) => block.signature = Some(String::new()),
         (PartBody::Redacted(seal), _) => block.data = Some(ids::fold_seal(seal, ID.name())),
         (PartBody::ToolCall(call), seal) => block.id = Some(ids::fold(&call.id, seal.as_ref())),
-        (PartBody::Text(_) | PartBody::Refusal(_), Some(_)) => told.once(format!("{path}.seal"), "anthropic has no signature on text; left out"),
-        (PartBody::Text(_) | PartBody::Refusal(_) | PartBody::ToolResult(_) | PartBody::Media(_) | PartBody::Opaque(_), _) => {}
+        (PartBody::Text(_) | PartBody::Refusal(_), Some(_)) => {
+            told.once(format!("{path}.seal"), "anthropic has no signature on text; left out")
+        }
+        (
+            PartBody::Text(_)
+            | PartBody::Refusal(_)
+            | PartBody::ToolResult(_)
+            | PartBody::Media(_)
+            | PartBody::Opaque(_),
+            _,
+        ) => {}
     }
     losses.into_iter().for_each(|loss| told.once(loss.path, &loss.reason));
     Some(block)
@@ -296,7 +313,8 @@ pub(super) fn head_out(id: Option<&str>, model: Option<&str>, extras: &Extras, r
 
 pub(super) fn read_count(body: &[u8]) -> Result<TokenCount, WireError> {
     let mut answer: CountAnswer = parse(ID, body)?;
-    let input = answer.input_tokens.take().ok_or_else(|| WireError::malformed(ID, "input_tokens", "is missing"))?;
+    let input =
+        answer.input_tokens.take().ok_or_else(|| WireError::malformed(ID, "input_tokens", "is missing"))?;
     Ok(TokenCount { input: input.0, cached: None, extras: Extras::rest(ID, answer.leftovers()) })
 }
 

@@ -1,8 +1,9 @@
 //! A request as a client sends it.
 
 use rail_model::{
-    CacheMark, CallKind, Effort, Extras, Format, Json, Map, Media, MediaKind, MediaSource, Message, Opaque, Part,
-    PartBody, Request, Role, Sampling, Thinking, ThinkingMode, ToolCall, ToolChoice, ToolDecl, ToolKind, ToolResult,
+    CacheMark, CallKind, Effort, Extras, Format, Json, Map, Media, MediaKind, MediaSource, Message, Opaque,
+    Part, PartBody, Request, Role, Sampling, Thinking, ThinkingMode, ToolCall, ToolChoice, ToolDecl,
+    ToolKind, ToolResult,
 };
 use serde_json::Value;
 
@@ -18,7 +19,14 @@ pub(super) fn decode(http: &HttpCall) -> Result<Request, WireError> {
     let mut request = Request {
         model: call.model.take().ok_or_else(|| missing("model"))?,
         system: system(call.system.take(), &mut call)?,
-        messages: call.messages.take().ok_or_else(|| missing("messages"))?.into_iter().enumerate().map(message).collect::<Result<_, _>>()?,
+        messages: call
+            .messages
+            .take()
+            .ok_or_else(|| missing("messages"))?
+            .into_iter()
+            .enumerate()
+            .map(message)
+            .collect::<Result<_, _>>()?,
         stream: call.stream.take_if(|stream| *stream).is_some(),
         user: call.metadata.as_mut().and_then(|metadata| metadata.user_id.take()),
         origin: Some(ID),
@@ -142,7 +150,8 @@ fn need<T>(value: Option<T>, field: &str, path: &str) -> Result<T, WireError> {
 /// A block of a type we have no word for, put together again as it came.
 fn opaque(kind: String, cache: Option<CacheMark>, mut block: Block) -> Part {
     block.kind = Some(kind);
-    let mut part = Part::new(PartBody::Opaque(Opaque { origin: ID, value: Value::Object(block.leftovers()) }));
+    let mut part =
+        Part::new(PartBody::Opaque(Opaque { origin: ID, value: Value::Object(block.leftovers()) }));
     part.cache = cache;
     part
 }
@@ -297,10 +306,18 @@ fn thinking(call: &mut Call, request: &mut Request) {
 
 fn format(call: &mut Call, request: &mut Request) {
     let Some(config) = &mut call.output_config else { return };
-    if let Some(format) = config.format.take_if(|format| format.kind.as_deref() == Some("json_schema") && format.rest.is_none()) {
-        request.format = Some(Format::JsonSchema { name: None, description: None, schema: format.schema, strict: None });
+    if let Some(format) =
+        config.format.take_if(|format| format.kind.as_deref() == Some("json_schema") && format.rest.is_none())
+    {
+        request.format =
+            Some(Format::JsonSchema { name: None, description: None, schema: format.schema, strict: None });
     }
-    keep_rest(&mut call.output_config, super::types::OutputConfig::leftovers, "output_config", &mut request.extras);
+    keep_rest(
+        &mut call.output_config,
+        super::types::OutputConfig::leftovers,
+        "output_config",
+        &mut request.extras,
+    );
 }
 
 /// Moves what is left of a nested object to the extras, where the encoder finds it under the same key.

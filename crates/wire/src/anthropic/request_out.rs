@@ -1,13 +1,14 @@
 //! A request as the API takes it.
 
 use rail_model::{
-    CacheMark, Effort, Extras, Format, Json, Loss, Map, Media, MediaKind, MediaSource, Message, Opaque, Part, PartBody,
-    Request, Role, Thinking, ThinkingMode, ToolChoice, ToolDecl, ToolKind, ToolResult,
+    CacheMark, Effort, Extras, Format, Json, Loss, Map, Media, MediaKind, MediaSource, Message, Opaque, Part,
+    PartBody, Request, Role, Thinking, ThinkingMode, ToolChoice, ToolDecl, ToolKind, ToolResult,
 };
 use serde_json::Value;
 
 use super::types::{
-    Block, CacheControl, Call, Choice, Metadata, OutputConfig, OutputFormat, Source, ThinkingConfig, Tool, Turn,
+    Block, CacheControl, Call, Choice, Metadata, OutputConfig, OutputFormat, Source, ThinkingConfig, Tool,
+    Turn,
 };
 use super::{AS_CUSTOM, AS_STRING, DELTAS, FRAME, ID, NO_CONTENT, RULES};
 use crate::arguments;
@@ -16,7 +17,8 @@ use crate::protocol::{Encoded, HttpCall, TargetSpec, ThinkingStyle};
 use crate::shape::{Count, StrOr};
 
 /// Fields a request for an answer has and a request for a token count has not.
-const NOT_COUNTED: &[&str] = &["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata"];
+const NOT_COUNTED: &[&str] =
+    &["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata"];
 
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
     let (call, fitted, losses) = write(request, target);
@@ -27,7 +29,9 @@ pub(super) fn encode_count(request: &Request, target: &TargetSpec) -> Encoded {
     let (call, fitted, losses) = write(request, target);
     let mut body = call.leftovers();
     // What the client of the same protocol said stays; what we would add does not belong here.
-    body.retain(|key, _| request.origin == Some(ID) && key != "max_tokens" || !NOT_COUNTED.contains(&key.as_str()));
+    body.retain(|key, _| {
+        request.origin == Some(ID) && key != "max_tokens" || !NOT_COUNTED.contains(&key.as_str())
+    });
     Encoded { call: http("/messages/count_tokens", &body, &fitted.request), losses, restore: fitted.restore }
 }
 
@@ -47,22 +51,30 @@ fn write(request: &Request, target: &TargetSpec) -> (Call, Fitted, Vec<Loss>) {
     let request = &fitted.request;
     let kept = |key: &str| request.extras.get(ID, key).and_then(Value::as_object);
     let sampling = &request.sampling;
-    let thinking = request.thinking.as_ref().map(|thinking| self::thinking(thinking, target, request.origin == Some(ID), &mut losses));
+    let thinking = request
+        .thinking
+        .as_ref()
+        .map(|thinking| self::thinking(thinking, target, request.origin == Some(ID), &mut losses));
     let (thinking, effort) = thinking.unwrap_or_default();
     let output_config = output_config(request, effort, &mut losses);
-    let max_tokens = sampling.max_output.unwrap_or_else(|| target.max_output.unwrap_or(u64::MAX).min(target.default_max_output));
+    let max_tokens = sampling
+        .max_output
+        .unwrap_or_else(|| target.max_output.unwrap_or(u64::MAX).min(target.default_max_output));
     let call = Call {
         model: Some(target.model.clone()),
         max_tokens: Some(Count(max_tokens)),
         system: system(&request.system, &mut losses),
-        messages: Some(request.messages.iter().enumerate().map(|(at, message)| turn(at, message, &mut losses)).collect()),
+        messages: Some(
+            request.messages.iter().enumerate().map(|(at, message)| turn(at, message, &mut losses)).collect(),
+        ),
         tools: (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect()),
         tool_choice: choice(request, &mut losses),
         thinking,
         output_config,
-        metadata: request.user.as_ref().map(|user| {
-            Metadata { user_id: Some(user.clone()), rest: None }.with_rest(kept("metadata"))
-        }),
+        metadata: request
+            .user
+            .as_ref()
+            .map(|user| Metadata { user_id: Some(user.clone()), rest: None }.with_rest(kept("metadata"))),
         stop_sequences: (!sampling.stop.is_empty()).then(|| sampling.stop.clone()),
         temperature: sampling.temperature.clone(),
         top_p: sampling.top_p.clone(),
@@ -121,7 +133,8 @@ fn content(parts: &[Part], path: &str, losses: &mut Vec<Loss>) -> StrOr<Block> {
     {
         return StrOr::Str(text.to_owned());
     }
-    let blocks = parts.iter().enumerate().filter_map(|(at, part)| block(part, &format!("{path}[{at}]"), losses));
+    let blocks =
+        parts.iter().enumerate().filter_map(|(at, part)| block(part, &format!("{path}[{at}]"), losses));
     StrOr::List(blocks.collect())
 }
 
@@ -168,7 +181,10 @@ fn opaque(opaque: &Opaque, part: &Part) -> Option<Block> {
     let map = opaque.value.as_object().filter(|_| opaque.origin == ID)?;
     let deltas = part.extras.get(ID, DELTAS).and_then(Value::as_array);
     let map = deltas.map_or_else(|| map.clone(), |deltas| folded(map.clone(), deltas));
-    Some(Block { cache_control: part.cache.as_ref().map(cache_control), ..Block::default() }.with_rest(Some(&map)))
+    Some(
+        Block { cache_control: part.cache.as_ref().map(cache_control), ..Block::default() }
+            .with_rest(Some(&map)),
+    )
 }
 
 /// Puts the streamed pieces of a block that we have no word for into the block.
@@ -194,7 +210,8 @@ fn folded(mut block: Map, deltas: &[Value]) -> Map {
 
 pub(super) fn cache_control(mark: &CacheMark) -> CacheControl {
     let kept = mark.extras.owned_by(ID);
-    let kind = if kept.is_some_and(|kept| kept.contains_key("type")) { None } else { Some("ephemeral".to_owned()) };
+    let kind =
+        if kept.is_some_and(|kept| kept.contains_key("type")) { None } else { Some("ephemeral".to_owned()) };
     CacheControl { kind, ttl: mark.ttl.clone(), rest: None }.with_rest(kept)
 }
 
@@ -250,9 +267,12 @@ fn media(media: &Media, part: &Part, block: &mut Block, path: &str, losses: &mut
 fn tool(decl: &ToolDecl) -> Tool {
     let cache_control = decl.cache.as_ref().map(cache_control);
     match &decl.kind {
-        ToolKind::Server(opaque) => Tool { cache_control, ..Tool::default() }.with_rest(opaque.value.as_object()),
+        ToolKind::Server(opaque) => {
+            Tool { cache_control, ..Tool::default() }.with_rest(opaque.value.as_object())
+        }
         ToolKind::Function { parameters } | ToolKind::Custom { format: parameters } => {
-            let schema = parameters.clone().or_else(|| (!from_here(&decl.extras)).then(arguments::any_object));
+            let schema =
+                parameters.clone().or_else(|| (!from_here(&decl.extras)).then(arguments::any_object));
             Tool {
                 kind: decl.extras.marked(ID, AS_CUSTOM).then(|| "custom".to_owned()),
                 name: Some(decl.name.clone()),
@@ -284,11 +304,16 @@ fn choice(request: &Request, losses: &mut Vec<Loss>) -> Option<Choice> {
         Some(ToolChoice::Among { names, required }) => match names.as_slice() {
             [only] if *required => ("tool", Some(only.clone())),
             _ => {
-                losses.push(Loss::new("tool_choice", "anthropic can't limit the choice to several tools; all are allowed"));
+                losses.push(Loss::new(
+                    "tool_choice",
+                    "anthropic can't limit the choice to several tools; all are allowed",
+                ));
                 (if *required { "any" } else { "auto" }, None)
             }
         },
-        Some(ToolChoice::Opaque(opaque)) => return Some(Choice::default().with_rest(opaque.value.as_object())),
+        Some(ToolChoice::Opaque(opaque)) => {
+            return Some(Choice::default().with_rest(opaque.value.as_object()));
+        }
     };
     let kept = request.extras.get(ID, "tool_choice").and_then(Value::as_object);
     let disable_parallel_tool_use = disable.filter(|_| kind != "none" || request.origin == Some(ID));
@@ -296,13 +321,19 @@ fn choice(request: &Request, losses: &mut Vec<Loss>) -> Option<Choice> {
 }
 
 /// The thinking block and the effort, by what was asked and what the target understands.
-fn thinking(asked: &Thinking, target: &TargetSpec, own: bool, losses: &mut Vec<Loss>) -> (Option<ThinkingConfig>, Option<Effort>) {
+fn thinking(
+    asked: &Thinking,
+    target: &TargetSpec,
+    own: bool,
+    losses: &mut Vec<Loss>,
+) -> (Option<ThinkingConfig>, Option<Effort>) {
     let style = match (target.thinking, own, asked.budget) {
         (ThinkingStyle::AsAsked, false, Some(_)) => ThinkingStyle::Budget,
         (ThinkingStyle::AsAsked, false, None) => ThinkingStyle::Adaptive,
         (style, ..) => style,
     };
-    let effort = asked.effort.clone().filter(|effort| own || !matches!(effort, Effort::None | Effort::Minimal));
+    let effort =
+        asked.effort.clone().filter(|effort| own || !matches!(effort, Effort::None | Effort::Minimal));
     let off = asked.mode == Some(ThinkingMode::Off) || (!own && asked.effort == Some(Effort::None));
     let (kind, budget, effort) = match style {
         ThinkingStyle::AsAsked => (own_kind(asked), asked.budget, asked.effort.clone()),
@@ -310,12 +341,16 @@ fn thinking(asked: &Thinking, target: &TargetSpec, own: bool, losses: &mut Vec<L
             losses.push(Loss::new("thinking", "this model can't be told to think; left out"));
             return (None, None);
         }
-        ThinkingStyle::Budget | ThinkingStyle::Adaptive | ThinkingStyle::Effort if off => (Some("disabled"), None, None),
+        ThinkingStyle::Budget | ThinkingStyle::Adaptive | ThinkingStyle::Effort if off => {
+            (Some("disabled"), None, None)
+        }
         ThinkingStyle::Budget => {
             let budget = asked.budget.or_else(|| Some(arguments::budget_of(asked.effort.as_ref())));
             (Some("enabled"), budget, None)
         }
-        ThinkingStyle::Adaptive => (Some("adaptive"), None, effort.or_else(|| asked.budget.map(arguments::effort_of))),
+        ThinkingStyle::Adaptive => {
+            (Some("adaptive"), None, effort.or_else(|| asked.budget.map(arguments::effort_of)))
+        }
         ThinkingStyle::Effort => (None, None, effort.or_else(|| asked.budget.map(arguments::effort_of))),
     };
     let display = asked.show.filter(|_| kind != Some("disabled") || own);
@@ -346,7 +381,8 @@ fn output_config(request: &Request, effort: Option<Effort>, losses: &mut Vec<Los
             Some(OutputFormat { kind: Some("json_schema".to_owned()), schema: schema.clone(), rest: None })
         }
         Some(Format::JsonObject) => {
-            losses.push(Loss::new("response_format", "anthropic has no JSON mode without a schema; left out"));
+            losses
+                .push(Loss::new("response_format", "anthropic has no JSON mode without a schema; left out"));
             None
         }
         Some(Format::Opaque(_)) => None,

@@ -73,7 +73,11 @@ impl Mapper for StreamIn {
     }
 
     fn finish(&mut self, _: &mut Vec<Event>) -> Result<(), WireError> {
-        if self.ended { Ok(()) } else { Err(WireError::truncated(ID, "the stream ended without message_stop")) }
+        if self.ended {
+            Ok(())
+        } else {
+            Err(WireError::truncated(ID, "the stream ended without message_stop"))
+        }
     }
 }
 
@@ -83,7 +87,8 @@ impl StreamIn {
             // Some servers repeat it; the answer began once.
             return Ok(());
         }
-        let mut message = frame.message.take().ok_or_else(|| WireError::malformed(ID, "message", "is missing"))?;
+        let mut message =
+            frame.message.take().ok_or_else(|| WireError::malformed(ID, "message", "is missing"))?;
         let usage = message.usage.take().map(reply::usage);
         let blocks = message.content.take().unwrap_or_default();
         for key in ["stop_reason", "stop_sequence"] {
@@ -105,11 +110,26 @@ impl StreamIn {
 
     /// A block that came complete, as the events a streamed one gives.
     fn whole(&mut self, part: Part, out: &mut Vec<Event>) {
-        let reply = Reply { id: None, model: None, parts: vec![part], stop: Stop::EndTurn, usage: None, extras: Extras::NONE, end: Extras::NONE };
+        let reply = Reply {
+            id: None,
+            model: None,
+            parts: vec![part],
+            stop: Stop::EndTurn,
+            usage: None,
+            extras: Extras::NONE,
+            end: Extras::NONE,
+        };
         for mut event in reply.into_events() {
             match &mut event {
-                Event::Opened { at, .. } | Event::Delta { at, .. } | Event::Closed { at, .. } => *at = self.parts,
-                Event::Started { .. } | Event::Usage(_) | Event::Finished { .. } | Event::Failed(_) | Event::Ping | Event::Opaque(_) => continue,
+                Event::Opened { at, .. } | Event::Delta { at, .. } | Event::Closed { at, .. } => {
+                    *at = self.parts
+                }
+                Event::Started { .. }
+                | Event::Usage(_)
+                | Event::Finished { .. }
+                | Event::Failed(_)
+                | Event::Ping
+                | Event::Opaque(_) => continue,
             }
             out.push(event);
         }
@@ -126,7 +146,10 @@ impl StreamIn {
     fn block_start(&mut self, mut frame: StreamFrame<'_>, out: &mut Vec<Event>) -> Result<(), WireError> {
         self.ensure_started(out);
         let index = need_index(&frame)?;
-        let mut block = frame.content_block.take().ok_or_else(|| WireError::malformed(ID, "content_block", "is missing"))?;
+        let mut block = frame
+            .content_block
+            .take()
+            .ok_or_else(|| WireError::malformed(ID, "content_block", "is missing"))?;
         if self.open.contains_key(&index) {
             self.close(index, Extras::NONE, out);
         }
@@ -148,7 +171,9 @@ impl StreamIn {
         let at = self.parts;
         self.parts += 1;
         let opaque = matches!(part.body, PartBody::Opaque(_));
-        let input = input.filter(|input| input.text().bytes().any(|byte| !byte.is_ascii_whitespace() && byte != b'{' && byte != b'}'));
+        let input = input.filter(|input| {
+            input.text().bytes().any(|byte| !byte.is_ascii_whitespace() && byte != b'{' && byte != b'}')
+        });
         self.open.insert(index, Slot { at, opaque, input });
         open(part, at, out);
         Ok(())
@@ -176,8 +201,13 @@ impl StreamIn {
                 }
                 Some(Delta::Arguments(piece.map(text).unwrap_or_default()))
             }
-            Some("signature_delta") => delta.signature.take().map(|data| Delta::Seal(Seal { issuer: ID.name().to_owned(), data: text(data) })),
-            Some("citations_delta") => delta.citation.take().map(|value| Delta::Extra { origin: ID, key: "citations", value }),
+            Some("signature_delta") => delta
+                .signature
+                .take()
+                .map(|data| Delta::Seal(Seal { issuer: ID.name().to_owned(), data: text(data) })),
+            Some("citations_delta") => {
+                delta.citation.take().map(|value| Delta::Extra { origin: ID, key: "citations", value })
+            }
             Some(_) | None => None,
         };
         let mapped = mapped.unwrap_or_else(|| unknown_delta(kind.as_deref(), std::mem::take(&mut delta)));
@@ -258,7 +288,9 @@ fn open(part: Part, at: usize, out: &mut Vec<Event>) {
         PartBody::Text(text) => (PartKind::Text, Some(Delta::Text(text))),
         PartBody::Thinking(text) => (PartKind::Thinking, Some(Delta::Thinking(text))),
         PartBody::Redacted(seal) => (PartKind::Redacted(seal), None),
-        PartBody::ToolCall(call) => (PartKind::ToolCall { id: call.id, name: call.name, kind: call.kind }, None),
+        PartBody::ToolCall(call) => {
+            (PartKind::ToolCall { id: call.id, name: call.name, kind: call.kind }, None)
+        }
         PartBody::Opaque(opaque) => (PartKind::Opaque(opaque), None),
         PartBody::Media(media) => (PartKind::Media(media), None),
         PartBody::Refusal(text) => (PartKind::Refusal, Some(Delta::Text(text))),

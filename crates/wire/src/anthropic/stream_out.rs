@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rail_model::{
-    Delta, Event, Extras, Loss, Map, Part, PartBody, PartKind, Seal, Stop, ToolCall, Usage,
-};
+use rail_model::{Delta, Event, Extras, Loss, Map, Part, PartBody, PartKind, Seal, Stop, ToolCall, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -107,7 +105,9 @@ impl Writer {
                 let name = opaque.value.get("type").and_then(Value::as_str).unwrap_or("message");
                 sse(name, &opaque.value, out);
             }
-            Event::Opaque(opaque) => self.told.once(format!("event.{}", opaque.origin), "an event of another protocol; left out"),
+            Event::Opaque(opaque) => {
+                self.told.once(format!("event.{}", opaque.origin), "an event of another protocol; left out")
+            }
         }
     }
 
@@ -187,13 +187,19 @@ impl Writer {
         };
         match delta {
             Delta::Text(text) => write(Piece { r#type: "text_delta", text: Some(text), ..Piece::default() }),
-            Delta::Thinking(text) => write(Piece { r#type: "thinking_delta", thinking: Some(text), ..Piece::default() }),
-            Delta::Arguments(text) => write(Piece { r#type: "input_json_delta", partial_json: Some(text), ..Piece::default() }),
+            Delta::Thinking(text) => {
+                write(Piece { r#type: "thinking_delta", thinking: Some(text), ..Piece::default() })
+            }
+            Delta::Arguments(text) => {
+                write(Piece { r#type: "input_json_delta", partial_json: Some(text), ..Piece::default() })
+            }
             Delta::Seal(seal) if thinking => {
                 let data = ids::fold_seal(seal, ID.name());
                 write(Piece { r#type: "signature_delta", signature: Some(&data), ..Piece::default() });
             }
-            Delta::Seal(_) => self.told.once(format!("content[{at}].seal"), "anthropic has no signature here; left out"),
+            Delta::Seal(_) => {
+                self.told.once(format!("content[{at}].seal"), "anthropic has no signature here; left out")
+            }
             Delta::Logprobs(_) => self.told.once("logprobs", "anthropic has no log probabilities; left out"),
             Delta::Extra { origin, key, value } if *origin == ID && *key == DELTAS => {
                 let frame = DeltaFrame { r#type: "content_block_delta", index, delta: value };
@@ -202,7 +208,9 @@ impl Writer {
             Delta::Extra { origin, key: "citations", value } if *origin == ID => {
                 write(Piece { r#type: "citations_delta", citation: Some(value), ..Piece::default() });
             }
-            Delta::Extra { key, .. } => self.told.once(format!("content[{at}].{key}"), "anthropic has no such field; left out"),
+            Delta::Extra { key, .. } => {
+                self.told.once(format!("content[{at}].{key}"), "anthropic has no such field; left out")
+            }
         }
     }
 
@@ -249,7 +257,11 @@ impl Writer {
         struct Last {
             r#type: &'static str,
         }
-        sse("message_stop", &With { known: Last { r#type: "message_stop" }, rest: nested(extras, LAST) }, out);
+        sse(
+            "message_stop",
+            &With { known: Last { r#type: "message_stop" }, rest: nested(extras, LAST) },
+            out,
+        );
     }
 }
 
@@ -259,7 +271,9 @@ fn start_body(kind: PartKind) -> PartBody {
         PartKind::Refusal => PartBody::Refusal(String::new()),
         PartKind::Thinking => PartBody::Thinking(String::new()),
         PartKind::Redacted(seal) => PartBody::Redacted(seal),
-        PartKind::ToolCall { id, name, kind } => PartBody::ToolCall(ToolCall { id, name, arguments: String::new(), kind }),
+        PartKind::ToolCall { id, name, kind } => {
+            PartBody::ToolCall(ToolCall { id, name, arguments: String::new(), kind })
+        }
         PartKind::Media(media) => PartBody::Media(media),
         PartKind::Opaque(opaque) => PartBody::Opaque(opaque),
     }
@@ -273,7 +287,12 @@ fn nested<'a>(extras: &'a Extras, key: &str) -> Option<&'a Map> {
 /// Kept fields but for these, if any.
 fn without(extras: &Extras, keys: &[&str]) -> Option<Map> {
     let kept = extras.owned_by(ID)?;
-    Some(kept.iter().filter(|(key, _)| !keys.contains(&key.as_str())).map(|(key, value)| (key.clone(), value.clone())).collect())
+    Some(
+        kept.iter()
+            .filter(|(key, _)| !keys.contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+    )
 }
 
 /// One piece of a block; exactly the field of its type is there.

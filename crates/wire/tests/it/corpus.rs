@@ -8,13 +8,13 @@ use rail_wire::{BodyKind, Decode, HttpCall, HttpReply, Protocol, ReplyTo, Target
 use serde_json::Value;
 
 /// One file of the corpus.
-pub struct Fixture {
-    pub name: String,
-    pub bytes: Vec<u8>,
+pub(crate) struct Fixture {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The fixtures of a protocol and kind whose names end so, sorted by name.
-pub fn fixtures(protocol: &Protocol, kind: &str, ending: &str) -> Vec<Fixture> {
+pub(crate) fn fixtures(protocol: &Protocol, kind: &str, ending: &str) -> Vec<Fixture> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(protocol.id.name()).join(kind);
     let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
@@ -27,13 +27,13 @@ pub fn fixtures(protocol: &Protocol, kind: &str, ending: &str) -> Vec<Fixture> {
     named.collect()
 }
 
-pub fn json(bytes: &[u8]) -> Value {
+pub(crate) fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(bytes)))
 }
 
 /// The JSON payloads of an SSE body, or the elements of an array body.
-pub fn frames(bytes: &[u8]) -> Vec<Value> {
+pub(crate) fn frames(bytes: &[u8]) -> Vec<Value> {
     let mut list = Vec::new();
     let mut sink = |frame: rail_wire::Frame<'_>| {
         let data = frame.data;
@@ -54,18 +54,18 @@ pub fn frames(bytes: &[u8]) -> Vec<Value> {
 }
 
 /// A request as `protocol` reads it.
-pub fn read_request(protocol: &Protocol, bytes: &[u8]) -> Result<Request, ApiError> {
+pub(crate) fn read_request(protocol: &Protocol, bytes: &[u8]) -> Result<Request, ApiError> {
     protocol.inbound.decode_request(&HttpCall::post("", bytes.to_vec()))
 }
 
 /// A request as `protocol` writes it for a target that keeps to its protocol.
-pub fn write_request(protocol: &Protocol, request: &Request) -> (Value, Vec<Loss>) {
+pub(crate) fn write_request(protocol: &Protocol, request: &Request) -> (Value, Vec<Loss>) {
     let encoded = protocol.outbound.encode_request(request, &TargetSpec::new(request.model.clone()));
     (json(&encoded.call.body), encoded.losses)
 }
 
 /// The events of an answer.
-pub fn events(protocol: &Protocol, kind: BodyKind, bytes: &[u8]) -> Result<Vec<Event>, WireError> {
+pub(crate) fn events(protocol: &Protocol, kind: BodyKind, bytes: &[u8]) -> Result<Vec<Event>, WireError> {
     let mut decoder = protocol.outbound.decoder(kind);
     let mut out = Vec::new();
     decoder.push(bytes, &mut out)?;
@@ -74,7 +74,7 @@ pub fn events(protocol: &Protocol, kind: BodyKind, bytes: &[u8]) -> Result<Vec<E
 }
 
 /// Events, then the error if there was one, for any way of cutting the bytes.
-pub fn events_split<'a>(
+pub(crate) fn events_split<'a>(
     decoder: &mut dyn Decode,
     pieces: impl Iterator<Item = &'a [u8]>,
 ) -> (Vec<Event>, Option<WireError>) {
@@ -89,7 +89,7 @@ pub fn events_split<'a>(
 }
 
 /// An answer as `protocol` writes it.
-pub fn write_answer(protocol: &Protocol, kind: BodyKind, events: &[Event]) -> (Vec<u8>, Vec<Loss>) {
+pub(crate) fn write_answer(protocol: &Protocol, kind: BodyKind, events: &[Event]) -> (Vec<u8>, Vec<Loss>) {
     let mut encoder = protocol.inbound.encoder(kind, &ReplyTo::default());
     let mut out = Vec::new();
     for event in events {
@@ -100,13 +100,13 @@ pub fn write_answer(protocol: &Protocol, kind: BodyKind, events: &[Event]) -> (V
 }
 
 /// The status in the name of an error fixture.
-pub fn error_reply(fixture: &Fixture) -> HttpReply {
+pub(crate) fn error_reply(fixture: &Fixture) -> HttpReply {
     let status = fixture.name.rsplit('.').next().unwrap().parse().unwrap();
     HttpReply { status, headers: Vec::new(), body: fixture.bytes.clone() }
 }
 
 /// The value without nulls, which in stream frames say nothing.
-pub fn without_nulls(value: Value) -> Value {
+pub(crate) fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => map
             .into_iter()

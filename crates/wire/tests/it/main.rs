@@ -1,4 +1,8 @@
 //! The codecs against the corpus, against each other, and against hostile input.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod anthropic;
 mod corpus;
+mod cost;
 mod identity;
+mod split;

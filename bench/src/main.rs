@@ -1,0 +1,21 @@
+//! `cargo run --release -p rail-bench -- wire`: figures as ratios to a reference measured in the same run.
+#![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
+#![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
+
+mod timing;
+mod wire;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("wire") | None => {
+            wire::run();
+            ExitCode::SUCCESS
+        }
+        Some(other) => {
+            eprintln!("no benchmark `{other}`; there is: wire");
+            ExitCode::from(2)
+        }
+    }
+}

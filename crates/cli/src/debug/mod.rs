@@ -1,0 +1,23 @@
+//! `rail debug`: one thing through one part of the product.
+
+mod translate;
+
+use clap::Subcommand;
+
+use crate::Failure;
+
+/// The parts that can be looked into.
+#[derive(Subcommand)]
+pub(crate) enum Debug {
+    /// Translate a request, an answer, a stream or an error from one protocol to another (stdin to stdout; losses as
+    /// JSON lines on stderr).
+    Translate(translate::Translate),
+}
+
+impl Debug {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        match self {
+            Self::Translate(translate) => translate.run(),
+        }
+    }
+}
