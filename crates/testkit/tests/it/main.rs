@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod judges;
+#[cfg(test)]
 mod models;
 #[cfg(test)]
 mod peer;

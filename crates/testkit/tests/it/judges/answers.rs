@@ -1,0 +1,166 @@
+//! What is scripted, and how each SDK must see it.
+
+use rail_model::{Part, PartBody, Stop, Usage};
+use rail_testkit::{NOW, Turn, call, redacted, text, thinking};
+use serde_json::{Value, json};
+
+use super::{Expected, Scenario};
+
+/// Valid base64, which Google's SDKs demand of signatures.
+const SIGNATURE: &str = "c2lnbmF0dXJlIG9mIGEga2luZA==";
+const REDACTED: &str = "cmVkYWN0ZWQgd29yZHM=";
+
+/// A scripted answer.
+struct Answer {
+    name: &'static str,
+    parts: Vec<Part>,
+    stop: Stop,
+    usage: Usage,
+    pings: usize,
+}
+
+pub(super) fn scenarios(sdk: &str) -> Vec<Scenario> {
+    let mut all = Vec::new();
+    for answer in answers(sdk) {
+        for mode in ["whole", "stream", "helper"] {
+            let turn = Turn::reply(answer.parts.clone()).usage(answer.usage.clone());
+            let turn = turn.stop(answer.stop.clone()).pings(answer.pings);
+            // OpenAI's own accumulation takes a truncated answer for an error, by design.
+            let raises = sdk == "openai-chat" && mode == "helper" && answer.stop == Stop::MaxTokens;
+            if raises {
+                continue;
+            }
+            let expected = Expected::Saw(expected(sdk, &answer));
+            let name = format!("{}, {mode}", answer.name);
+            all.push(Scenario { name, mode, ask: "plain", turns: vec![turn], expected });
+        }
+    }
+    all
+}
+
+fn answers(sdk: &str) -> Vec<Answer> {
+    let signature = (sdk != "openai-chat").then_some(SIGNATURE);
+    let usage = || Usage { input: Some(10), output: Some(5), ..Usage::default() };
+    let answer = |name, parts, stop| Answer { name, parts, stop, usage: usage(), pings: 0 };
+    let hard = "Grüße — 你好 👋🏽\n\t\"quoted\" \\ back\\slash </script> \u{7f}\u{2028}\u{feff} data: [DONE]\n\nevent: x";
+    let large: String = (0..10_000).map(|at| format!("{at:05} ü 数 ")).collect();
+    let arguments = json!({
+        "path": "ä/数.txt", "deep": {"list": [1, 2.5, -3e2, true, null, {"a": []}], "": "empty key"},
+        "text": "line\nbreak \"quote\" \\ \u{1f600}",
+    });
+    let calls = vec![text("I will."), call("read_file", arguments.clone()), call("list", json!({}))];
+    let mut all = vec![
+        answer("text", vec![text("Hello, world.")], Stop::EndTurn),
+        answer("unicode", vec![text(hard)], Stop::EndTurn),
+        answer("large", vec![text(large)], Stop::EndTurn),
+        answer("thinking", vec![thinking("Hm — 嗯.\nSo.", signature), text("Yes.")], Stop::EndTurn),
+        answer("calls", calls, Stop::ToolUse),
+        answer("only a call", vec![call("read_file", arguments)], Stop::ToolUse),
+        answer(
+            "thinking and a call",
+            vec![thinking("Hm.", signature), call("list", json!({}))],
+            Stop::ToolUse,
+        ),
+        answer("limit", vec![text("And then")], Stop::MaxTokens),
+        Answer { pings: 3, ..answer("pings", vec![text("At last.")], Stop::EndTurn) },
+        Answer {
+            usage: Usage {
+                input: Some(100),
+                cache_read: Some(40),
+                // Only Anthropic says what was written to its cache.
+                cache_write: (sdk == "anthropic").then_some(7),
+                output: Some(20),
+                reasoning: Some(13),
+                ..Usage::default()
+            },
+            ..answer("usage", vec![text("Counted.")], Stop::EndTurn)
+        },
+    ];
+    if sdk == "anthropic" {
+        let parts = vec![
+            thinking("One.", signature),
+            redacted(REDACTED),
+            text("Two."),
+            thinking("Three.", signature),
+            call("list", json!({})),
+        ];
+        all.push(answer("redacted and interleaved", parts, Stop::ToolUse));
+    }
+    if sdk == "openai-responses" {
+        all.push(answer("redacted", vec![redacted(REDACTED), text("Two.")], Stop::EndTurn));
+    }
+    all
+}
+
+fn expected(sdk: &str, answer: &Answer) -> Value {
+    let mut calls = 0;
+    let parts = answer.parts.iter().map(|part| match &part.body {
+        PartBody::Text(text) => json!({"text": text}),
+        PartBody::Thinking(text) => match &part.seal {
+            Some(seal) => json!({"thinking": text, "signature": seal.data}),
+            None => json!({"thinking": text}),
+        },
+        PartBody::Redacted(seal) if sdk == "anthropic" => json!({"redacted": seal.data}),
+        PartBody::Redacted(seal) => json!({"thinking": "", "signature": seal.data}),
+        PartBody::ToolCall(call) => {
+            calls += 1;
+            let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+            json!({"call": call.name, "id": format!("call_1_{calls}"), "arguments": arguments})
+        }
+        other => panic!("{other:?} is not scripted here"),
+    });
+    let mut expected = json!({"parts": parts.collect::<Vec<_>>(), "stop": stop(sdk, &answer.stop)});
+    expected["usage"] = usage(sdk, &answer.usage);
+    expected["model"] = match sdk {
+        "anthropic" => json!("claude-judge"),
+        "gemini" => json!("gemini-judge"),
+        _ => json!("gpt-judge"),
+    };
+    if sdk.starts_with("openai") {
+        expected["created"] = json!(NOW);
+    }
+    expected
+}
+
+fn stop(sdk: &str, stop: &Stop) -> &'static str {
+    match (sdk, stop) {
+        ("anthropic", Stop::EndTurn) => "end_turn",
+        ("anthropic", Stop::ToolUse) => "tool_use",
+        ("anthropic", Stop::MaxTokens) => "max_tokens",
+        ("openai-chat", Stop::EndTurn) => "stop",
+        ("openai-chat", Stop::ToolUse) => "tool_calls",
+        ("openai-chat", Stop::MaxTokens) => "length",
+        ("openai-responses", Stop::EndTurn | Stop::ToolUse) => "completed",
+        ("openai-responses", Stop::MaxTokens) => "incomplete:max_output_tokens",
+        ("gemini", Stop::EndTurn | Stop::ToolUse) => "STOP",
+        ("gemini", Stop::MaxTokens) => "MAX_TOKENS",
+        other => panic!("no word for {other:?}"),
+    }
+}
+
+/// Each protocol's own arithmetic over the disjoint buckets.
+fn usage(sdk: &str, usage: &Usage) -> Value {
+    let (input, output, total) = (usage.all_input(), usage.all_output(), usage.total());
+    let (cached, thought) = (usage.cache_read, usage.reasoning);
+    match sdk {
+        "anthropic" => json!({
+            "input": usage.input,
+            "cache_read": cached.unwrap_or(0),
+            "cache_write": usage.cache_write.unwrap_or(0),
+            "output": output,
+        }),
+        "gemini" => json!({
+            "input": input, "cache_read": cached, "output": usage.output, "reasoning": thought, "total": total,
+        }),
+        "openai-responses" => json!({
+            "input": input,
+            "cache_read": cached.unwrap_or(0),
+            "output": output,
+            "reasoning": thought.unwrap_or(0),
+            "total": total,
+        }),
+        _ => json!({
+            "input": input, "cache_read": cached, "output": output, "reasoning": thought, "total": total,
+        }),
+    }
+}

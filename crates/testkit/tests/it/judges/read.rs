@@ -1,0 +1,210 @@
+//! What the SDKs sent: read without loss, and as what was meant.
+
+use rail_model::{
+    Format, Loss, MediaSource, Message, Part, PartBody, Request, Role, ThinkingMode, ToolDecl, ToolKind,
+};
+use rail_testkit::{Asked, Question};
+use rail_wire::{Encoded, Operation, Protocol, TargetSpec};
+use serde_json::Value;
+
+use super::{Scenario, shapes};
+
+/// Names what of the requests of a scenario was not read as it was sent.
+pub(super) fn check(protocol: &Protocol, scenario: &Scenario, asked: &[Asked], failures: &mut Vec<String>) {
+    let [asked] = asked else {
+        failures.push(format!("{} requests were sent", asked.len()));
+        return;
+    };
+    if asked.protocol != protocol.id {
+        failures.push(format!("the request came to {}", asked.protocol));
+    }
+    let encoded = match &asked.question {
+        Question::Request(request) => {
+            shape(protocol, scenario, request, failures);
+            let target = TargetSpec::new(request.model.clone());
+            match asked.operation {
+                Operation::Count => protocol.outbound.encode_count(request, &target),
+                _ => Some(protocol.outbound.encode_request(request, &target)),
+            }
+        }
+        Question::Embed(request) => {
+            let target = TargetSpec::new(request.model.clone());
+            protocol.outbound.encode_embed(request, &target)
+        }
+        Question::Models => return,
+        Question::Unreadable(error) => {
+            failures.push(format!("the request was not read: {error}"));
+            return;
+        }
+    };
+    let Some(Encoded { call, losses, .. }) = encoded else {
+        failures.push("the request could be read but not be written".to_owned());
+        return;
+    };
+    failures.extend(losses.iter().map(|Loss { path, reason }| format!("lost {path}: {reason}")));
+    let (sent, written) = (json(&asked.call.body), json(&call.body));
+    differences(&sent, &written, "body", failures);
+    if !asked.call.path.ends_with(&call.path) {
+        failures.push(format!("sent to {}, but it would be written to {}", asked.call.path, call.path));
+    }
+    failures
+        .extend(asked.losses.iter().map(|Loss { path, reason }| format!("could not say {path}: {reason}")));
+}
+
+fn shape(protocol: &Protocol, scenario: &Scenario, request: &Request, failures: &mut Vec<String>) {
+    let streamed = matches!(scenario.mode, "stream" | "helper");
+    if request.stream != streamed {
+        failures.push(format!("stream was read as {}", request.stream));
+    }
+    let Some(expected) = shapes::of(protocol.id.name(), scenario.ask) else { return };
+    let read = lines(request);
+    if read.join("\n") != expected.trim() {
+        failures.push(format!("read as\n{}\nshould be\n{}", read.join("\n"), expected.trim()));
+    }
+}
+
+/// What a request says, in short.
+fn lines(request: &Request) -> Vec<String> {
+    let mut lines = vec![format!("system: {}", parts(&request.system))];
+    lines.extend(request.messages.iter().map(message));
+    lines.push(format!("tools: {}", list(request.tools.iter().map(tool))));
+    let mut said =
+        |name: &str, value: Option<String>| lines.extend(value.map(|value| format!("{name}: {value}")));
+    said("choice", request.tool_choice.as_ref().map(|choice| format!("{choice:?}")));
+    said("parallel", request.parallel_tools.map(|parallel| parallel.to_string()));
+    said(
+        "thinking",
+        request.thinking.as_ref().map(|thinking| {
+            let mode = match thinking.mode {
+                Some(ThinkingMode::On) => "on",
+                Some(ThinkingMode::Off) => "off",
+                Some(ThinkingMode::Adaptive) => "adaptive",
+                None => "-",
+            };
+            let effort = thinking.effort.as_ref().map(|effort| effort.word().to_owned());
+            format!("{mode} budget {:?} effort {effort:?} show {:?}", thinking.budget, thinking.show)
+        }),
+    );
+    said("format", request.format.as_ref().map(format));
+    let sampling = &request.sampling;
+    let numbers = [
+        ("temperature", &sampling.temperature),
+        ("top_p", &sampling.top_p),
+        ("top_k", &sampling.top_k),
+        ("seed", &sampling.seed),
+        ("frequency", &sampling.frequency_penalty),
+        ("presence", &sampling.presence_penalty),
+    ];
+    let numbers = numbers.iter().filter_map(|(name, number)| Some(format!("{name} {}", number.as_ref()?)));
+    let counts =
+        [("max", sampling.max_output), ("count", sampling.count), ("top_logprobs", sampling.top_logprobs)];
+    let counts = counts.iter().filter_map(|(name, count)| Some(format!("{name} {}", (*count)?)));
+    let stops = sampling.stop.iter().map(|stop| format!("stop {stop:?}"));
+    let logprobs = sampling.logprobs.map(|on| format!("logprobs {on}"));
+    said("sampling", Some(list(numbers.chain(counts).chain(stops).chain(logprobs))));
+    said("user", request.user.clone());
+    lines
+}
+
+fn message(message: &Message) -> String {
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    format!("{role}: {}", parts(&message.parts))
+}
+
+fn parts(parts: &[Part]) -> String {
+    list(parts.iter().map(part))
+}
+
+fn part(part: &Part) -> String {
+    let body = match &part.body {
+        PartBody::Text(text) => format!("{text:?}"),
+        PartBody::Refusal(text) => format!("refusal {text:?}"),
+        PartBody::Thinking(text) => format!("thinking {text:?}"),
+        PartBody::Redacted(_) => "redacted".to_owned(),
+        PartBody::ToolCall(call) => {
+            let id = if call.id.as_str().starts_with("rail_") { "(minted)" } else { call.id.as_str() };
+            format!("call {id} {} {}", call.name, call.arguments)
+        }
+        PartBody::ToolResult(result) => {
+            let id = if result.id.as_str().starts_with("rail_") { "(minted)" } else { result.id.as_str() };
+            let failed = if result.is_error == Some(true) { " failed" } else { "" };
+            format!("result {id}{failed} [{}]", parts(&result.content))
+        }
+        PartBody::Media(media) => {
+            let source = match &media.source {
+                MediaSource::Base64(data) => format!("{} letters", data.len()),
+                MediaSource::Text(text) => format!("{text:?}"),
+                MediaSource::Url(url) => url.clone(),
+                MediaSource::FileId(id) => format!("file {id}"),
+            };
+            let name = media.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
+            format!("{:?} {} {source}{name}", media.kind, media.mime.as_deref().unwrap_or("-"))
+        }
+        PartBody::Opaque(opaque) => format!("opaque {}", opaque.value["type"]),
+    };
+    let sealed = if part.seal.is_some() { " sealed" } else { "" };
+    let cached = if part.cache.is_some() { " cached" } else { "" };
+    format!("{body}{sealed}{cached}")
+}
+
+fn tool(tool: &ToolDecl) -> String {
+    let kind = match &tool.kind {
+        ToolKind::Function { parameters: Some(schema) } => {
+            format!("function of {} letters", schema.text().len())
+        }
+        ToolKind::Function { parameters: None } => "function".to_owned(),
+        ToolKind::Custom { format } => {
+            format!("custom{}", if format.is_some() { " with a format" } else { "" })
+        }
+        ToolKind::Server(_) => "server".to_owned(),
+    };
+    let strict = tool.strict.map(|strict| format!(" strict {strict}")).unwrap_or_default();
+    let cached = if tool.cache.is_some() { " cached" } else { "" };
+    format!("{} {kind}{strict}{cached}", tool.name)
+}
+
+fn format(format: &Format) -> String {
+    match format {
+        Format::Text => "text".to_owned(),
+        Format::JsonObject => "json".to_owned(),
+        Format::JsonSchema { name, description, schema, strict } => {
+            let schema = schema.as_ref().map(|schema| schema.text().len());
+            format!("schema {name:?} {description:?} {schema:?} {strict:?}")
+        }
+        Format::Opaque(_) => "opaque".to_owned(),
+    }
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() { "-".to_owned() } else { items.join(", ") }
+}
+
+fn json(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap_or_else(|error| panic!("a body that is no JSON: {error}"))
+}
+
+fn differences(sent: &Value, written: &Value, path: &str, failures: &mut Vec<String>) {
+    match (sent, written) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                match (a.get(key), b.get(key)) {
+                    (Some(a), Some(b)) => differences(a, b, &format!("{path}.{key}"), failures),
+                    (a, b) => failures.push(format!("{path}.{key}: {a:?} became {b:?}")),
+                }
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (at, (a, b)) in a.iter().zip(b).enumerate() {
+                differences(a, b, &format!("{path}[{at}]"), failures);
+            }
+        }
+        _ if sent != written => failures.push(format!("{path}: {sent} became {written}")),
+        _ => {}
+    }
+}

@@ -1,0 +1,85 @@
+import json
+
+import openai
+
+from judge import Parts
+
+
+def play(scenario):
+    client = openai.OpenAI(base_url=scenario["url"] + "/v1", api_key="k", max_retries=0, timeout=30)
+    ask, mode = scenario["ask"], scenario["mode"]
+    if mode == "models":
+        return {"models": [model.id for model in client.models.list()]}
+    if mode == "embed":
+        answer = client.embeddings.create(**ask)
+        vectors = [item.embedding for item in answer.data]
+        assert [item.index for item in answer.data] == list(range(len(vectors)))
+        return {"vectors": vectors, "model": answer.model, "tokens": answer.usage.prompt_tokens}
+    if mode == "whole":
+        return completion(client.chat.completions.create(**ask))
+    counted = {**ask, "stream_options": {"include_usage": True}}
+    if mode == "helper":
+        with client.chat.completions.stream(**counted) as stream:
+            return completion(stream.get_final_completion())
+    return streamed(client.chat.completions.create(**counted, stream=True))
+
+
+def completion(answer):
+    assert answer.object == "chat.completion", answer.object
+    [choice] = answer.choices
+    parts, message = Parts(), choice.message
+    assert message.role == "assistant"
+    thought = (message.model_extra or {}).get("reasoning_content")
+    if thought:
+        parts.add("thinking", thought)
+    if message.content is not None:
+        parts.add("text", message.content)
+    for call in message.tool_calls or []:
+        parts.call(call.function.name, json.loads(call.function.arguments), call.id)
+    return {
+        "id": answer.id,
+        "model": answer.model,
+        "created": answer.created,
+        "parts": parts.list,
+        "stop": choice.finish_reason,
+        "usage": usage(answer.usage),
+    }
+
+
+def usage(usage):
+    read, thought = usage.prompt_tokens_details, usage.completion_tokens_details
+    return {
+        "input": usage.prompt_tokens,
+        "cache_read": read.cached_tokens if read else None,
+        "output": usage.completion_tokens,
+        "reasoning": thought.reasoning_tokens if thought else None,
+        "total": usage.total_tokens,
+    }
+
+
+def streamed(stream):
+    saw, parts, calls = {"stop": None, "usage": None}, Parts(), {}
+    for chunk in stream:
+        assert chunk.object == "chat.completion.chunk", chunk.object
+        saw.update(id=chunk.id, model=chunk.model, created=chunk.created)
+        if chunk.usage:
+            saw["usage"] = usage(chunk.usage)
+        for choice in chunk.choices:
+            assert choice.index == 0
+            delta = choice.delta
+            thought = (delta.model_extra or {}).get("reasoning_content")
+            if thought:
+                parts.add("thinking", thought)
+            if delta.content:
+                parts.add("text", delta.content)
+            for call in delta.tool_calls or []:
+                if call.index not in calls:
+                    assert call.index == len(calls) and call.id and call.function.name, call
+                    calls[call.index] = {"call": call.function.name, "id": call.id, "arguments": ""}
+                calls[call.index]["arguments"] += call.function.arguments or ""
+            if choice.finish_reason:
+                assert saw["stop"] is None, "two finish reasons"
+                saw["stop"] = choice.finish_reason
+    for call in calls.values():
+        call["arguments"] = json.loads(call["arguments"])
+    return {**saw, "parts": parts.list + list(calls.values())}
