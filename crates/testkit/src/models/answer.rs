@@ -94,9 +94,6 @@ pub(super) fn to_request(
     let end = end.unwrap_or_else(|| events.len().saturating_sub(2));
     let (early, late) = events.split_at_checked(end).unwrap_or((&events, &[]));
     let mut first: Vec<Vec<u8>> = Vec::new();
-    if kind == BodyKind::Stream {
-        first.extend(std::iter::repeat_n(protocol.inbound.keep_alive().to_vec(), turn.pings));
-    }
     for event in small(early) {
         let mut piece = Vec::new();
         encoder.push(&event, &mut piece);
@@ -119,6 +116,12 @@ pub(super) fn to_request(
         Ending::Stalls => Close::Stall,
     };
     first.retain(|piece| !piece.is_empty());
+    if kind == BodyKind::Stream {
+        // Some clients take no sign of life before the start of the answer.
+        let pings = std::iter::repeat_n(protocol.inbound.keep_alive().to_vec(), turn.pings);
+        let started = first.len().min(1);
+        first.splice(started..started, pings);
+    }
     let content_type = if kind == BodyKind::Stream { "text/event-stream" } else { "application/json" };
     (Answer::Pieces { content_type, first, last, close }, encoder.losses())
 }

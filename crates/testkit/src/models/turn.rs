@@ -97,7 +97,7 @@ impl Turn {
         Turn { stop: Some(stop), ..self }
     }
 
-    /// Sends this many of the protocol's signs of life before the answer, if it is a stream.
+    /// Sends this many of the protocol's signs of life right after the start of the answer, if it is a stream.
     pub fn pings(self, pings: usize) -> Turn {
         Turn { pings, ..self }
     }

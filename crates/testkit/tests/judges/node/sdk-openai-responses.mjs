@@ -53,6 +53,7 @@ async function streamed(stream) {
   const said = { text: "", thinking: "", arguments: new Map() };
   let [last, number] = [null, -1];
   for await (const event of stream) {
+    if (event.type === "keepalive") continue;
     assert(event.sequence_number === number + 1, `${event.sequence_number} after ${number}`);
     number = event.sequence_number;
     assert(last === null, `${event.type} after the end`);

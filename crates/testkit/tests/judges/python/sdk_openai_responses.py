@@ -64,6 +64,8 @@ def streamed(stream):
     """The last event holds the whole answer; the deltas before must have said the same."""
     last, number, said = None, -1, {"text": "", "thinking": "", "arguments": {}}
     for event in stream:
+        if event.type == "keepalive":
+            continue
         assert event.sequence_number == number + 1, f"{event.sequence_number} after {number}"
         number = event.sequence_number
         assert last is None, f"{event.type} after the end"
