@@ -9,6 +9,7 @@ mod shapes;
 use std::io::Write;
 use std::process::Stdio;
 
+use rail_model::Part;
 use rail_testkit::{Models, SCRIPTED_MODEL, Turn};
 use rail_wire::Protocol;
 use serde_json::{Map, Value, json};
@@ -59,12 +60,15 @@ fn node_gemini() {
 struct Scenario {
     /// Unique; what is scripted and how it is asked for.
     name: String,
-    /// How the SDK is called: `whole`, `stream`, `helper` (its own accumulation), `count`, `embed`, `models`.
+    /// How the SDK is called: `whole`, `stream`, `helper` (its own accumulation), `count`, `embed`, `models`,
+    /// and `loop` or `loop-whole`, which answer the calls of a first answer.
     mode: &'static str,
     /// Which of the requests in `asks/` is sent.
     ask: &'static str,
     turns: Vec<Turn>,
     expected: Expected,
+    /// The answer that the second request must have in it.
+    sent_back: Option<Vec<Part>>,
 }
 
 /// What must come of a call.
@@ -133,17 +137,32 @@ fn asks(sdk: &str) -> &'static str {
 
 fn scenarios(protocol: &'static Protocol, language: Language) -> Vec<Scenario> {
     let sdk = protocol.id.name();
-    let mut all = answers::scenarios(sdk);
+    let mut all = answers::scenarios(sdk, language);
+    all.extend(answers::loops(sdk, language));
     all.extend(errors::scenarios(sdk, language));
     // Requests that say all there is to say, in every way of asking.
     for (ask, mode) in [("image", "whole"), ("image", "stream"), ("rich", "whole"), ("rich", "stream")] {
         let expected = Expected::Saw(json!({"parts": [{"text": "Read."}]}));
         let turns = vec![Turn::reply(vec![rail_testkit::text("Read.")])];
-        all.push(Scenario { name: format!("{ask} asked, {mode}"), mode, ask, turns, expected });
+        all.push(Scenario {
+            name: format!("{ask} asked, {mode}"),
+            mode,
+            ask,
+            turns,
+            expected,
+            sent_back: None,
+        });
     }
     let mut without_turn = |mode, ask, expected| {
         let name = format!("{mode} {ask}");
-        all.push(Scenario { name, mode, ask, turns: Vec::new(), expected: Expected::Saw(expected) });
+        all.push(Scenario {
+            name,
+            mode,
+            ask,
+            turns: Vec::new(),
+            expected: Expected::Saw(expected),
+            sent_back: None,
+        });
     };
     if sdk != "openai-chat" {
         without_turn("count", "count", json!({"tokens": rail_testkit::COUNTED}));
@@ -161,7 +180,7 @@ fn scenarios(protocol: &'static Protocol, language: Language) -> Vec<Scenario> {
         "openai-chat" => {
             without_turn("embed", "embed", vectors(&["one", "zwei — 二"], 6));
             without_turn("embed", "embed-floats", vectors(&["one"], 4));
-            without_turn("embed", "embed-base64", base64_vectors(language, &["1 2 3", "4"]));
+            without_turn("embed", "embed-base64", base64_vectors(&["1 2 3", "4"]));
         }
         _ => {}
     }
@@ -169,12 +188,11 @@ fn scenarios(protocol: &'static Protocol, language: Language) -> Vec<Scenario> {
 }
 
 /// Asked for base64 by name, the SDKs hand it out as it came.
-fn base64_vectors(language: Language, inputs: &[&str]) -> Value {
+fn base64_vectors(inputs: &[&str]) -> Value {
     let bytes = |input: &&str| -> Vec<u8> {
         let numbers = rail_testkit::vector(input, 4);
         numbers.iter().flat_map(|number| (*number as f32).to_le_bytes()).collect()
     };
-    let _ = language;
     let texts: Vec<String> = inputs.iter().map(|input| base64(&bytes(input))).collect();
     json!({"vectors": texts})
 }

@@ -1,9 +1,10 @@
 //! What is scripted, and how each SDK must see it.
 
-use rail_model::{Part, PartBody, Stop, Usage};
+use rail_model::{Part, PartBody, Seal, Stop, Usage};
 use rail_testkit::{NOW, Turn, call, redacted, text, thinking};
 use serde_json::{Value, json};
 
+use super::install::Language;
 use super::{Expected, Scenario};
 
 /// Valid base64, which Google's SDKs demand of signatures.
@@ -19,7 +20,7 @@ struct Answer {
     pings: usize,
 }
 
-pub(super) fn scenarios(sdk: &str) -> Vec<Scenario> {
+pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
     let mut all = Vec::new();
     for answer in answers(sdk) {
         for mode in ["whole", "stream", "helper"] {
@@ -29,9 +30,49 @@ pub(super) fn scenarios(sdk: &str) -> Vec<Scenario> {
             if sdk.starts_with("openai") && mode == "helper" && answer.stop == Stop::MaxTokens {
                 continue;
             }
+            // And in Node it keeps only the last piece of a field that OpenAI itself does not have.
+            let thinks = answer.parts.iter().any(|part| matches!(part.body, PartBody::Thinking(_)));
+            if (sdk, language, mode) == ("openai-chat", Language::Node, "helper") && thinks {
+                continue;
+            }
             let expected = Expected::Saw(expected(sdk, &answer));
             let name = format!("{}, {mode}", answer.name);
-            all.push(Scenario { name, mode, ask: "plain", turns: vec![turn], expected });
+            all.push(Scenario { name, mode, ask: "plain", turns: vec![turn], expected, sent_back: None });
+        }
+    }
+    all
+}
+
+/// Answers with calls that the client runs and sends back: what it was told must come back to us.
+pub(super) fn loops(sdk: &str, language: Language) -> Vec<Scenario> {
+    let foreign = Seal {
+        issuer: if sdk == "gemini" { "anthropic" } else { "gemini" }.to_owned(),
+        data: SIGNATURE.to_owned(),
+    };
+    let sealed = |part: Part| Part { seal: Some(foreign.clone()), ..part };
+    let calls = || vec![text("I will."), call("read_file", json!({"path": "ä"})), call("list", json!({}))];
+    let mut all = Vec::new();
+    for mode in ["loop", "loop-whole"] {
+        let mut own = calls();
+        let mut others = calls();
+        // A chat client has no place for a seal but a call's id, and in Node none for a streamed thought.
+        if sdk == "openai-chat" {
+            if (language, mode) != (Language::Node, "loop") {
+                own.insert(0, thinking("Hm.", None));
+            }
+        } else {
+            own.insert(0, thinking("Hm.", Some(SIGNATURE)));
+            others.insert(0, sealed(thinking("Hm.", None)));
+        }
+        let others = others.into_iter().map(|part| match part.body {
+            PartBody::ToolCall(_) => sealed(part),
+            _ => part,
+        });
+        for (name, parts) in [("own", own), ("foreign seals", others.collect())] {
+            let turns = vec![Turn::reply(parts.clone()), Turn::reply(vec![text("Done.")])];
+            let expected = Expected::Saw(json!({"parts": [{"text": "Done."}]}));
+            let name = format!("{name}, {mode}");
+            all.push(Scenario { name, mode, ask: "plain", turns, expected, sent_back: Some(parts) });
         }
     }
     all
@@ -41,7 +82,7 @@ fn answers(sdk: &str) -> Vec<Answer> {
     let signature = (sdk != "openai-chat").then_some(SIGNATURE);
     let usage = || Usage { input: Some(10), output: Some(5), ..Usage::default() };
     let answer = |name, parts, stop| Answer { name, parts, stop, usage: usage(), pings: 0 };
-    let hard = "Grüße — 你好 👋🏽\n\t\"quoted\" \\ back\\slash </script> \u{7f}\u{2028}\u{feff} data: [DONE]\n\nevent: x";
+    let hard = "Grüße — 你好 👋🏽\n\t\"quoted\" \\ back\\slash </script> \u{7f}\u{85}\u{2028}\u{2029}\u{feff} data: [DONE]\n\nevent: x";
     let large: String = (0..10_000).map(|at| format!("{at:05} ü 数 ")).collect();
     let arguments = json!({
         "path": "ä/数.txt", "deep": {"list": [1, 2.5, -3e2, true, null, {"a": []}], "": "empty key"},

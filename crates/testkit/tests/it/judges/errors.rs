@@ -43,7 +43,7 @@ pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
         let busy = ApiError::new(ErrorKind::Overloaded, MESSAGE);
         let (name, turns) = (format!("broken, {mode}"), vec![Turn::breaks(half(), busy)]);
         let expected = in_stream(sdk, language, mode);
-        all.push(Scenario { name, mode, ask: "plain", turns, expected });
+        all.push(Scenario { name, mode, ask: "plain", turns, expected, sent_back: None });
         all.push(failing(format!("cut, {mode}"), mode, Turn::cut(half()), Raised::default()));
     }
     all.push(failing("cut, whole".to_owned(), "whole", Turn::cut(half()), Raised::default()));
@@ -51,7 +51,14 @@ pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
 }
 
 fn failing(name: String, mode: &'static str, turn: Turn, raised: Raised) -> Scenario {
-    Scenario { name, mode, ask: "plain", turns: vec![turn], expected: Expected::Raised(raised) }
+    Scenario {
+        name,
+        mode,
+        ask: "plain",
+        turns: vec![turn],
+        expected: Expected::Raised(raised),
+        sent_back: None,
+    }
 }
 
 /// Anthropic has a status of its own for overload.

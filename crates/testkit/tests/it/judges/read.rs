@@ -1,7 +1,8 @@
 //! What the SDKs sent: read without loss, and as what was meant.
 
 use rail_model::{
-    Format, Loss, MediaSource, Message, Part, PartBody, Request, Role, ThinkingMode, ToolDecl, ToolKind,
+    CallId, Format, Loss, Map, MediaSource, Message, Part, PartBody, Request, Role, ThinkingMode, ToolDecl,
+    ToolKind,
 };
 use rail_testkit::{Asked, Question};
 use rail_wire::{Encoded, Operation, Protocol, TargetSpec};
@@ -11,10 +12,52 @@ use super::{Scenario, shapes};
 
 /// Names what of the requests of a scenario was not read as it was sent.
 pub(super) fn check(protocol: &Protocol, scenario: &Scenario, asked: &[Asked], failures: &mut Vec<String>) {
-    let [asked] = asked else {
+    let loops = scenario.mode.starts_with("loop");
+    if asked.len() != if loops { 2 } else { 1 } {
         failures.push(format!("{} requests were sent", asked.len()));
-        return;
-    };
+    }
+    if let (Some(expected), Some(Question::Request(request))) =
+        (&scenario.sent_back, asked.get(1).map(|asked| &asked.question))
+    {
+        sent_back(protocol, expected, request, failures);
+    }
+    asked.iter().for_each(|asked| one(protocol, scenario, asked, failures));
+}
+
+/// The answer that the client got is in its next request: same words, same ids, same seals.
+fn sent_back(protocol: &Protocol, expected: &[Part], request: &Request, failures: &mut Vec<String>) {
+    let mut calls = 0;
+    let expected = expected.iter().map(|part| {
+        let mut part = part.clone();
+        part.seal.iter_mut().filter(|seal| seal.issuer.is_empty()).for_each(|seal| {
+            seal.issuer = protocol.id.name().to_owned();
+        });
+        if let PartBody::ToolCall(call) = &mut part.body {
+            calls += 1;
+            call.id = CallId::Given(format!("call_1_{calls}"));
+        }
+        part
+    });
+    let with_seal = |part: Part| format!("{} {:?}", self::part(&part), part.seal);
+    let expected: Vec<String> = expected.map(with_seal).collect();
+    let answers = request.messages.iter().filter(|message| message.role == Role::Assistant);
+    let got: Vec<String> = answers.flat_map(|message| message.parts.clone()).map(with_seal).collect();
+    if expected != got {
+        failures.push(format!("sent back\n  {}\nshould be\n  {}", got.join("\n  "), expected.join("\n  ")));
+    }
+    let results =
+        request.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match &part.body {
+            PartBody::ToolResult(result) => Some(result.id.as_str().to_owned()),
+            _ => None,
+        });
+    let results: Vec<String> = results.collect();
+    let ids: Vec<String> = (1..=calls).map(|at| format!("call_1_{at}")).collect();
+    if results != ids {
+        failures.push(format!("results for {results:?}, calls were {ids:?}"));
+    }
+}
+
+fn one(protocol: &Protocol, scenario: &Scenario, asked: &Asked, failures: &mut Vec<String>) {
     if asked.protocol != protocol.id {
         failures.push(format!("the request came to {}", asked.protocol));
     }
@@ -43,7 +86,8 @@ pub(super) fn check(protocol: &Protocol, scenario: &Scenario, asked: &[Asked], f
     };
     failures.extend(losses.iter().map(|Loss { path, reason }| format!("lost {path}: {reason}")));
     let (sent, written) = (json(&asked.call.body), json(&call.body));
-    differences(&sent, &written, "body", failures);
+    let keys = if protocol.id.name() == "gemini" { Keys::Proto } else { Keys::Exact };
+    differences(&sent, &written, ("body", keys), failures);
     if !asked.call.path.ends_with(&call.path) {
         failures.push(format!("sent to {}, but it would be written to {}", asked.call.path, call.path));
     }
@@ -52,7 +96,7 @@ pub(super) fn check(protocol: &Protocol, scenario: &Scenario, asked: &[Asked], f
 }
 
 fn shape(protocol: &Protocol, scenario: &Scenario, request: &Request, failures: &mut Vec<String>) {
-    let streamed = matches!(scenario.mode, "stream" | "helper");
+    let streamed = matches!(scenario.mode, "stream" | "helper" | "loop");
     if request.stream != streamed {
         failures.push(format!("stream was read as {}", request.stream));
     }
@@ -67,7 +111,10 @@ fn shape(protocol: &Protocol, scenario: &Scenario, request: &Request, failures: 
 fn lines(request: &Request) -> Vec<String> {
     let mut lines = vec![format!("system: {}", parts(&request.system))];
     lines.extend(request.messages.iter().map(message));
-    lines.push(format!("tools: {}", list(request.tools.iter().map(tool))));
+    // Google's Python SDK changes their order.
+    let mut tools: Vec<String> = request.tools.iter().map(tool).collect();
+    tools.sort();
+    lines.push(format!("tools: {}", list(tools.into_iter())));
     let mut said =
         |name: &str, value: Option<String>| lines.extend(value.map(|value| format!("{name}: {value}")));
     said("choice", request.tool_choice.as_ref().map(|choice| format!("{choice:?}")));
@@ -95,7 +142,8 @@ fn lines(request: &Request) -> Vec<String> {
         ("frequency", &sampling.frequency_penalty),
         ("presence", &sampling.presence_penalty),
     ];
-    let numbers = numbers.iter().filter_map(|(name, number)| Some(format!("{name} {}", number.as_ref()?)));
+    let numbers =
+        numbers.iter().filter_map(|(name, number)| Some(format!("{name} {}", number.as_ref()?.as_f64()?)));
     let counts =
         [("max", sampling.max_output), ("count", sampling.count), ("top_logprobs", sampling.top_logprobs)];
     let counts = counts.iter().filter_map(|(name, count)| Some(format!("{name} {}", (*count)?)));
@@ -122,13 +170,13 @@ fn parts(parts: &[Part]) -> String {
 
 fn part(part: &Part) -> String {
     let body = match &part.body {
-        PartBody::Text(text) => format!("{text:?}"),
+        PartBody::Text(text) => format!("{:?}", compact(text)),
         PartBody::Refusal(text) => format!("refusal {text:?}"),
         PartBody::Thinking(text) => format!("thinking {text:?}"),
         PartBody::Redacted(_) => "redacted".to_owned(),
         PartBody::ToolCall(call) => {
             let id = if call.id.as_str().starts_with("rail_") { "(minted)" } else { call.id.as_str() };
-            format!("call {id} {} {}", call.name, call.arguments)
+            format!("call {id} {} {}", call.name, compact(&call.arguments))
         }
         PartBody::ToolResult(result) => {
             let id = if result.id.as_str().starts_with("rail_") { "(minted)" } else { result.id.as_str() };
@@ -137,6 +185,7 @@ fn part(part: &Part) -> String {
         }
         PartBody::Media(media) => {
             let source = match &media.source {
+                MediaSource::Base64(data) if data.contains(['-', '_']) => "IN NO STANDARD BASE64".to_owned(),
                 MediaSource::Base64(data) => format!("{} letters", data.len()),
                 MediaSource::Text(text) => format!("{text:?}"),
                 MediaSource::Url(url) => url.clone(),
@@ -155,7 +204,7 @@ fn part(part: &Part) -> String {
 fn tool(tool: &ToolDecl) -> String {
     let kind = match &tool.kind {
         ToolKind::Function { parameters: Some(schema) } => {
-            format!("function of {} letters", schema.text().len())
+            format!("function of {} letters", compact(schema.text()).len())
         }
         ToolKind::Function { parameters: None } => "function".to_owned(),
         ToolKind::Custom { format } => {
@@ -173,10 +222,18 @@ fn format(format: &Format) -> String {
         Format::Text => "text".to_owned(),
         Format::JsonObject => "json".to_owned(),
         Format::JsonSchema { name, description, schema, strict } => {
-            let schema = schema.as_ref().map(|schema| schema.text().len());
+            let schema = schema.as_ref().map(|schema| compact(schema.text()).len());
             format!("schema {name:?} {description:?} {schema:?} {strict:?}")
         }
         Format::Opaque(_) => "opaque".to_owned(),
+    }
+}
+
+/// JSON without its blanks, which each language sets in its own way; any other text as it is.
+fn compact(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => value.to_string(),
+        Ok(_) | Err(_) => text.to_owned(),
     }
 }
 
@@ -189,21 +246,57 @@ fn json(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_else(|error| panic!("a body that is no JSON: {error}"))
 }
 
-fn differences(sent: &Value, written: &Value, path: &str, failures: &mut Vec<String>) {
+/// How keys are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Exact,
+    /// As in protocol buffers: `top_k` is `topK`. And bytes are base64 in either alphabet.
+    Proto,
+}
+
+impl Keys {
+    fn of<'a>(self, map: &'a Map, key: &str) -> Option<&'a Value> {
+        map.get(key).or_else(|| map.get(&camel(key)).filter(|_| self == Keys::Proto))
+    }
+
+    /// Data of the user and schemas keep their keys.
+    fn below(self, key: &str) -> Keys {
+        let data = ["args", "response", "parameters"].contains(&key) || camel(key).ends_with("Schema");
+        if data { Keys::Exact } else { self }
+    }
+}
+
+fn camel(key: &str) -> String {
+    let mut words = key.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |key, word| {
+        let mut letters = word.chars();
+        let initial = letters.next().map(|letter| letter.to_ascii_uppercase());
+        key + &initial.into_iter().chain(letters).collect::<String>()
+    })
+}
+
+fn differences(sent: &Value, written: &Value, (path, keys): (&str, Keys), failures: &mut Vec<String>) {
     match (sent, written) {
         (Value::Object(a), Value::Object(b)) => {
-            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
-                match (a.get(key), b.get(key)) {
-                    (Some(a), Some(b)) => differences(a, b, &format!("{path}.{key}"), failures),
-                    (a, b) => failures.push(format!("{path}.{key}: {a:?} became {b:?}")),
+            for (key, a) in a {
+                match keys.of(b, key) {
+                    Some(b) => differences(a, b, (&format!("{path}.{key}"), keys.below(key)), failures),
+                    None => failures.push(format!("{path}.{key}: {a} was left out")),
                 }
+            }
+            if b.len() > a.len() {
+                let added: Vec<&String> = b.keys().filter(|key| !a.contains_key(*key)).collect();
+                failures.push(format!("{path}: {added:?} were added"));
             }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             for (at, (a, b)) in a.iter().zip(b).enumerate() {
-                differences(a, b, &format!("{path}[{at}]"), failures);
+                differences(a, b, (&format!("{path}[{at}]"), keys), failures);
             }
         }
+        (Value::String(a), Value::String(b))
+            if keys == Keys::Proto && a.replace('-', "+").replace('_', "/") == *b => {}
         _ if sent != written => failures.push(format!("{path}: {sent} became {written}")),
         _ => {}
     }

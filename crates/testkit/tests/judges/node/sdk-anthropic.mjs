@@ -9,6 +9,16 @@ export default (require) => ({
     if (mode === "models") return { models: (await client.models.list()).data.map((model) => model.id) };
     if (mode === "whole") return message(await client.messages.create(asked));
     if (mode === "helper") return message(await client.messages.stream(asked).finalMessage());
+    if (mode.startsWith("loop")) {
+      // Answers the calls of the first answer, with the answer as the SDK gave it.
+      const answer = (asked) =>
+        mode === "loop" ? client.messages.stream(asked).finalMessage() : client.messages.create(asked);
+      const { content } = await answer(asked);
+      const calls = content.filter((block) => block.type === "tool_use");
+      const results = calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "ok" }));
+      const history = [{ role: "assistant", content }, { role: "user", content: results }];
+      return message(await answer({ ...asked, messages: [...asked.messages, ...history] }));
+    }
     return streamed(await client.messages.create({ ...asked, stream: true }));
   },
 });

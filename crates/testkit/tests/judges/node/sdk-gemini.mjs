@@ -24,9 +24,27 @@ export default (require) => ({
       assert(JSON.stringify(kept.list) === JSON.stringify(saw.parts), kept.list);
       return saw;
     }
+    if (mode === "loop") {
+      const chat = chats.create({ model: ask.model, config: ask.config });
+      const parts = [];
+      for await (const chunk of await chat.sendMessageStream({ message: ask.contents.at(-1).parts })) {
+        parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []));
+      }
+      return joined(await chat.sendMessageStream({ message: results(parts) }));
+    }
+    if (mode === "loop-whole") {
+      const { content } = (await models.generateContent(ask)).candidates[0];
+      const history = [content, { role: "user", parts: results(content.parts) }];
+      return joined([await models.generateContent({ ...ask, contents: [...ask.contents, ...history] })]);
+    }
     return joined(await models.generateContentStream(ask));
   },
 });
+
+function results(parts) {
+  const calls = parts.filter((part) => part.functionCall).map((part) => part.functionCall);
+  return calls.map(({ id, name }) => ({ functionResponse: { id, name, response: { output: "ok" } } }));
+}
 
 async function joined(chunks) {
   const saw = { stop: null, usage: null };

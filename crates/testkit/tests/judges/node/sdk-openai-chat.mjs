@@ -15,6 +15,16 @@ export default (require) => ({
     if (mode === "whole") return completion(await client.chat.completions.create(asked));
     const counted = { ...asked, stream_options: { include_usage: true } };
     if (mode === "helper") return completion(await client.chat.completions.stream(counted).finalChatCompletion());
+    if (mode.startsWith("loop")) {
+      // Answers the calls of the first answer, with the answer as the SDK gave it.
+      const answer = (asked) =>
+        mode === "loop"
+          ? client.chat.completions.stream(asked).finalChatCompletion()
+          : client.chat.completions.create(asked);
+      const { message } = (await answer(asked)).choices[0];
+      const results = message.tool_calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "ok" }));
+      return completion(await answer({ ...asked, messages: [...asked.messages, message, ...results] }));
+    }
     return streamed(await client.chat.completions.create({ ...counted, stream: true }));
   },
 });
@@ -25,7 +35,7 @@ function completion(answer) {
   assert(message.role === "assistant", message);
   const parts = new Parts();
   if (message.reasoning_content) parts.add("thinking", message.reasoning_content);
-  if (message.content != null) parts.add("text", message.content);
+  if (message.content) parts.add("text", message.content);
   for (const call of message.tool_calls ?? []) {
     parts.call(call.function.name, JSON.parse(call.function.arguments), call.id);
   }
@@ -34,6 +44,7 @@ function completion(answer) {
 }
 
 function tokens(usage) {
+  if (!usage) return null;
   return {
     input: usage.prompt_tokens,
     cache_read: usage.prompt_tokens_details?.cached_tokens ?? null,

@@ -8,9 +8,25 @@ export default (require) => ({
     if (mode === "count") return { tokens: (await client.responses.inputTokens.count(asked)).input_tokens };
     if (mode === "whole") return response(await client.responses.create(asked));
     if (mode === "helper") return response(await client.responses.stream(asked).finalResponse());
+    if (mode.startsWith("loop")) {
+      // Answers the calls of the first answer, with the answer as the SDK gave it.
+      const answer = (asked) =>
+        mode === "loop" ? client.responses.stream(asked).finalResponse() : client.responses.create(asked);
+      const { output } = await answer(asked);
+      const calls = output.filter((item) => item.type === "function_call");
+      const results = calls.map(({ call_id }) => ({ type: "function_call_output", call_id, output: "ok" }));
+      const begin = { role: "user", content: asked.input };
+      return response(await answer({ ...asked, input: [begin, ...output.map(sendable), ...results] }));
+    }
     return streamed(await client.responses.create({ ...asked, stream: true }));
   },
 });
+
+// The accumulation adds fields of its own, which the API does not take.
+function sendable({ parsed_arguments, ...item }) {
+  if (item.type === "message") item.content = item.content.map(({ parsed, ...content }) => content);
+  return item;
+}
 
 function response(answer) {
   assert(answer.object === "response", answer);

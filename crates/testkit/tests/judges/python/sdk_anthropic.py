@@ -17,7 +17,25 @@ def play(scenario):
     if mode == "helper":
         with client.messages.stream(**ask) as stream:
             return message(stream.get_final_message())
+    if mode in ("loop", "loop-whole"):
+        return loop(client, ask, mode)
     return streamed(client.messages.create(**ask, stream=True))
+
+
+def loop(client, ask, mode):
+    """Answers the calls of the first answer, with the answer as the SDK gave it."""
+
+    def answer(ask):
+        if mode == "loop-whole":
+            return client.messages.create(**ask)
+        with client.messages.stream(**ask) as stream:
+            return stream.get_final_message()
+
+    first = answer(ask)
+    calls = [block for block in first.content if block.type == "tool_use"]
+    results = [{"type": "tool_result", "tool_use_id": call.id, "content": "ok"} for call in calls]
+    history = [{"role": "assistant", "content": first.content}, {"role": "user", "content": results}]
+    return message(answer({**ask, "messages": ask["messages"] + history}))
 
 
 def message(message):

@@ -23,13 +23,39 @@ def play(scenario):
         return joined([client.models.generate_content(**ask)])
     if mode == "helper":
         chat = client.chats.create(model=ask["model"], config=ask.get("config"))
-        saw = joined(list(chat.send_message_stream(ask["contents"][-1]["parts"])))
+        saw = joined(list(chat.send_message_stream(spoken(ask))))
         kept = Parts()
         for content in chat.get_history()[1:]:
             add(kept, content.parts)
         assert kept.list == saw["parts"], kept.list
         return saw
+    if mode == "loop":
+        chat = client.chats.create(model=ask["model"], config=ask.get("config"))
+        calls = [part for chunk in chat.send_message_stream(spoken(ask)) for part in given(chunk)]
+        return joined(list(chat.send_message_stream(results(calls))))
+    if mode == "loop-whole":
+        first = client.models.generate_content(**ask)
+        history = [first.candidates[0].content, types.Content(role="user", parts=results(given(first)))]
+        return joined([client.models.generate_content(**{**ask, "contents": [*ask["contents"], *history]})])
     return joined(list(client.models.generate_content_stream(**ask)))
+
+
+def spoken(ask):
+    return [types.Part.model_validate(part) for part in ask["contents"][-1]["parts"]]
+
+
+def given(answer):
+    content = answer.candidates[0].content if answer.candidates else None
+    return (content and content.parts) or []
+
+
+def results(parts):
+    calls = [part.function_call for part in parts if part.function_call]
+    answer = {"output": "ok"}
+    return [
+        types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=answer))
+        for call in calls
+    ]
 
 
 def with_bytes(value):

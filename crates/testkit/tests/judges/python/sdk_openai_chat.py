@@ -17,11 +17,28 @@ def play(scenario):
         return {"vectors": vectors, "model": answer.model, "tokens": answer.usage.prompt_tokens}
     if mode == "whole":
         return completion(client.chat.completions.create(**ask))
+    if mode in ("loop", "loop-whole"):
+        return loop(client, ask, mode)
     counted = {**ask, "stream_options": {"include_usage": True}}
     if mode == "helper":
         with client.chat.completions.stream(**counted) as stream:
             return completion(stream.get_final_completion())
     return streamed(client.chat.completions.create(**counted, stream=True))
+
+
+def loop(client, ask, mode):
+    """Answers the calls of the first answer, with the answer as the SDK gave it."""
+
+    def answer(ask):
+        if mode == "loop-whole":
+            return client.chat.completions.create(**ask)
+        with client.chat.completions.stream(**ask, stream_options={"include_usage": True}) as stream:
+            return stream.get_final_completion()
+
+    message = answer(ask).choices[0].message
+    results = [{"role": "tool", "tool_call_id": call.id, "content": "ok"} for call in message.tool_calls]
+    sent = message.model_dump(exclude_none=True, exclude={"parsed": True, "tool_calls": {"__all__": {"function": {"parsed_arguments"}}}})
+    return completion(answer({**ask, "messages": [*ask["messages"], sent, *results]}))
 
 
 def completion(answer):
@@ -32,7 +49,8 @@ def completion(answer):
     thought = (message.model_extra or {}).get("reasoning_content")
     if thought:
         parts.add("thinking", thought)
-    if message.content is not None:
+    # The accumulation of a stream says an empty text where there was none.
+    if message.content:
         parts.add("text", message.content)
     for call in message.tool_calls or []:
         parts.call(call.function.name, json.loads(call.function.arguments), call.id)
