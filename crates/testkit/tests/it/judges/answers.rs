@@ -82,7 +82,8 @@ fn answers(sdk: &str) -> Vec<Answer> {
     let signature = (sdk != "openai-chat").then_some(SIGNATURE);
     let usage = || Usage { input: Some(10), output: Some(5), ..Usage::default() };
     let answer = |name, parts, stop| Answer { name, parts, stop, usage: usage(), pings: 0 };
-    let hard = "Grüße — 你好 👋🏽\n\t\"quoted\" \\ back\\slash </script> \u{7f}\u{85}\u{2028}\u{2029}\u{feff} data: [DONE]\n\nevent: x";
+    let hard =
+        "Grüße — 你好 👋🏽\n\t\"quoted\" \\ back\\slash </script> \u{7f}\u{feff} data: [DONE]\n\nevent: x";
     let large: String = (0..10_000).map(|at| format!("{at:05} ü 数 ")).collect();
     let arguments = json!({
         "path": "ä/数.txt", "deep": {"list": [1, 2.5, -3e2, true, null, {"a": []}], "": "empty key"},
@@ -92,6 +93,7 @@ fn answers(sdk: &str) -> Vec<Answer> {
     let mut all = vec![
         answer("text", vec![text("Hello, world.")], Stop::EndTurn),
         answer("unicode", vec![text(hard)], Stop::EndTurn),
+        answer("line separators", vec![text("one\u{85}two\u{2028}three\u{2029}four")], Stop::EndTurn),
         answer("large", vec![text(large)], Stop::EndTurn),
         answer("thinking", vec![thinking("Hm — 嗯.\nSo.", signature), text("Yes.")], Stop::EndTurn),
         answer("calls", calls, Stop::ToolUse),
