@@ -117,16 +117,26 @@ fn judge(language: Language, sdk: &str) {
 
     let mut failures = Vec::new();
     for (scenario, models) in &played {
-        let before = failures.len();
+        let mut found = Vec::new();
         match lines.iter().find(|line| line["name"] == *scenario.name) {
-            Some(line) => compare(&scenario.expected, line, &mut failures),
-            None => failures.push("the SDK's script said nothing of it".to_owned()),
+            Some(line) => compare(&scenario.expected, line, &mut found),
+            None => found.push("the SDK's script said nothing of it".to_owned()),
         }
-        read::check(protocol, scenario, &models.requests(), &mut failures);
-        failures
-            .iter_mut()
-            .skip(before)
-            .for_each(|failure| *failure = format!("{}: {failure}", scenario.name));
+        read::check(protocol, scenario, &models.requests(), &mut found);
+        let is_it = |known: &&(Language, &str, &str, &str)| {
+            (known.0, known.1, known.2) == (language, sdk, &*scenario.name)
+        };
+        match KNOWN.iter().find(is_it) {
+            Some(_) if found.is_empty() => {
+                found.push("passes, so it must leave the list of known failures".to_owned())
+            }
+            Some((.., why)) => {
+                println!("known to fail: {} ({why})", scenario.name);
+                found.clear();
+            }
+            None => {}
+        }
+        failures.extend(found.iter().map(|failure| format!("{}: {failure}", scenario.name)));
     }
     let (failed, all) = (failures.len(), played.len());
     assert!(failures.is_empty(), "{failed} failures in {all} scenarios:\n{}", failures.join("\n"));

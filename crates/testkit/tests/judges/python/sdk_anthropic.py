@@ -5,8 +5,11 @@ import anthropic
 from judge import Parts
 
 
+SHARED = anthropic.Anthropic(api_key="k", max_retries=0, timeout=30)
+
+
 def play(scenario):
-    client = anthropic.Anthropic(base_url=scenario["url"], api_key="k", max_retries=0, timeout=30)
+    client = SHARED.with_options(base_url=scenario["url"])
     ask, mode = scenario["ask"], scenario["mode"]
     if mode == "count":
         return {"tokens": client.messages.count_tokens(**ask).input_tokens}

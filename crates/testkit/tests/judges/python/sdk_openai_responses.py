@@ -5,8 +5,11 @@ import openai
 from judge import Parts
 
 
+SHARED = openai.OpenAI(api_key="k", max_retries=0, timeout=30)
+
+
 def play(scenario):
-    client = openai.OpenAI(base_url=scenario["url"] + "/v1", api_key="k", max_retries=0, timeout=30)
+    client = SHARED.with_options(base_url=scenario["url"] + "/v1")
     ask, mode = scenario["ask"], scenario["mode"]
     if mode == "count":
         return {"tokens": client.responses.input_tokens.count(**ask).input_tokens}
