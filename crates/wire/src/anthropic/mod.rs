@@ -11,7 +11,7 @@ mod types;
 use rail_model::{ApiError, EmbedReply, EmbedRequest, ErrorKind, ProtocolId, Request, TokenCount};
 
 use crate::error::WireError;
-use crate::fit::{Results, Rules};
+use crate::fit::Rules;
 use crate::frame::{Decode, Framed, Sse, Whole};
 use crate::protocol::{
     BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol,
@@ -26,17 +26,18 @@ pub static PROTOCOL: Protocol = Protocol { id: ID, outbound: &Anthropic, inbound
 
 /// What the API demands of a request.
 pub const RULES: Rules = Rules {
-    protocol: ID,
     name_max: 128,
     id_max: 256,
-    results: Results::InUserMessage,
-    custom_tools: false,
+    joined_turns: true,
     media_in_results: true,
+    bare_text: Some(AS_STRING),
     system_midway: true,
     prefill: true,
-    user_first: true,
     sealed_thinking: true,
+    budget_min: Some(1024),
     cache_marks: 4,
+    attribution: true,
+    ..Rules::strict(ID)
 };
 
 // How a thing we have a word for was spelled.

@@ -2,60 +2,105 @@
 //!
 //! Encoders call [`fit`] first and then only write down what it gives. What had to go or to change is a named loss, so
 //! a conversation that once was valid can't be bricked by another model, an image, an interrupt or a crash.
+//!
+//! A request that came in the target's own protocol is left as it is wherever that can be valid: what its client said
+//! to its own protocol was either valid or never was. What the *conversation* owes its target is mended even then:
+//! pairs, ids, names, blank texts, seals, images, cache marks, limits.
 
-use rail_model::{Loss, ProtocolId, Request};
+mod arrange;
+mod cache;
+mod check;
+mod limits;
+mod losses;
+mod media;
+mod pairing;
+mod parts;
+mod rules;
+mod seals;
+mod tools;
+mod turns;
 
+pub use check::check;
+pub use rules::{Results, Rules};
+
+use rail_model::{Loss, Request};
+
+use self::losses::Losses;
+use self::turns::Turn;
 use crate::protocol::TargetSpec;
 use crate::restore::Restore;
-
-/// What a protocol demands of a request, as data.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// Whose rules.
-    pub protocol: ProtocolId,
-    /// The longest tool name.
-    pub name_max: usize,
-    /// The longest call id.
-    pub id_max: usize,
-    /// Where tool results stand.
-    pub results: Results,
-    /// Free-text tools exist; otherwise they become functions with one string.
-    pub custom_tools: bool,
-    /// Tool results may hold images and documents (the target's quirks may forbid it still).
-    pub media_in_results: bool,
-    /// Instructions may stand in the middle of the conversation; otherwise they become marked user text.
-    pub system_midway: bool,
-    /// The conversation may end with the assistant's words, which the model goes on from.
-    pub prefill: bool,
-    /// The first message must be the user's.
-    pub user_first: bool,
-    /// Reasoning is only taken back with a seal of its issuer.
-    pub sealed_thinking: bool,
-    /// How many cache marks there may be; 0 where the protocol has none.
-    pub cache_marks: usize,
-}
-
-/// Where tool results stand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Results {
-    /// At the head of the user message that follows the calls.
-    InUserMessage,
-    /// Each in a message of its own, right after the calls.
-    OwnMessages,
-}
 
 /// A request as its target accepts it.
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The request.
     pub request: Request,
-    /// What had to go or to change.
+    /// What had to go or to change, by the indices of the request as it came in.
     pub losses: Vec<Loss>,
     /// What the answer must change back.
     pub restore: Restore,
 }
 
 /// Brings a request into a form the target accepts.
-pub fn fit(request: &Request, _target: &TargetSpec, _rules: &Rules) -> Fitted {
-    Fitted { request: request.clone(), losses: Vec::new(), restore: Restore::default() }
+pub fn fit(request: &Request, target: &TargetSpec, rules: &Rules) -> Fitted {
+    let mut work = Work::new(request.clone(), target, rules);
+    // What stands beside the conversation.
+    losses::name_top_level(&mut work);
+    tools::fit_declarations(&mut work);
+    tools::mend_choice(&mut work);
+    // Each part by itself, where it stands; nothing has moved yet.
+    parts::fit_parts(&mut work);
+    // The conversation as a whole.
+    turns::lower_midway_system(&mut work);
+    pairing::pair(&mut work);
+    turns::settle_empty(&mut work);
+    turns::trim_prefill(&mut work);
+    turns::begin_with_user(&mut work);
+    cache::settle(&mut work);
+    work.close_turns();
+    // Numbers that depend on the conversation.
+    seals::settle_thinking(&mut work);
+    limits::settle(&mut work);
+    Fitted { request: work.request, losses: work.losses.finish(), restore: work.restore }
+}
+
+/// A request on the bench. Its messages are `turns` until they are closed again.
+struct Work<'a> {
+    target: &'a TargetSpec,
+    rules: &'a Rules,
+    /// The request came in the target's own protocol.
+    own: bool,
+    request: Request,
+    turns: Vec<Turn>,
+    losses: Losses,
+    restore: Restore,
+    /// How many images must still go, oldest first.
+    images_over: usize,
+    /// Whether a tool had to go.
+    tools_dropped: bool,
+}
+
+impl<'a> Work<'a> {
+    fn new(request: Request, target: &'a TargetSpec, rules: &'a Rules) -> Self {
+        Self {
+            target,
+            rules,
+            own: request.origin == Some(rules.protocol),
+            images_over: media::images_over(&request, target),
+            request,
+            turns: Vec::new(),
+            losses: Losses::default(),
+            restore: Restore::default(),
+            tools_dropped: false,
+        }
+    }
+
+    /// Whether blank texts may stay: only the protocol's own client may have said them, and only where it allows them.
+    fn keeps_blanks(&self) -> bool {
+        self.own && self.rules.empty_text
+    }
+
+    fn close_turns(&mut self) {
+        self.request.messages = std::mem::take(&mut self.turns).into_iter().map(Turn::close).collect();
+    }
 }

@@ -4,5 +4,9 @@
 mod anthropic;
 mod corpus;
 mod cost;
+mod fit;
+mod fit_common;
+mod fit_props;
 mod identity;
+mod matrix;
 mod split;

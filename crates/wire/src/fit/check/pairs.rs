@@ -1,0 +1,113 @@
+use std::collections::BTreeSet;
+
+use rail_model::{Message, Part, PartBody, Request, Role};
+
+use super::{Checker, each_part};
+use crate::fit::{Results, Rules};
+
+impl Checker<'_> {
+    /// Ids are legal and unique, and every call has its result where the protocol wants it.
+    pub(super) fn pairs(&mut self) {
+        let messages = &self.request.messages;
+        let mut seen = BTreeSet::new();
+        for id in messages.iter().flat_map(|message| &message.parts).filter_map(call_id) {
+            self.id(id);
+            self.demand(seen.insert(id), || format!("two calls `{id}`"));
+        }
+        messages.iter().flat_map(|message| &message.parts).filter_map(result_id).for_each(|id| self.id(id));
+        if self.own && self.rules.results_anywhere {
+            self.pairs_in_order(messages);
+            return;
+        }
+        let mut rest = messages.as_slice();
+        while !rest.is_empty() {
+            let is_assistant = |message: &Message| message.role == Role::Assistant;
+            let most = if self.rules.joined_turns { usize::MAX } else { 1 };
+            let said = rest.iter().take(most).take_while(|message| is_assistant(message)).count();
+            let (said, after) = rest.split_at_checked(said).unwrap_or((rest, &[]));
+            let run = after.iter().take_while(|message| !is_assistant(message)).count();
+            let (run, after) = after.split_at_checked(run).unwrap_or((after, &[]));
+            self.answers(said, run);
+            let strays = said.iter().flat_map(|message| &message.parts).filter_map(result_id).count();
+            self.demand(strays == 0, || "a result in the assistant's message".into());
+            rest = after;
+        }
+    }
+
+    /// One result for each call, somewhere after it.
+    fn pairs_in_order(&mut self, messages: &[Message]) {
+        let mut open = BTreeSet::new();
+        let said = messages.iter().flat_map(|message| &message.parts);
+        for part in said.clone() {
+            open.extend(call_id(part));
+            if let Some(id) = result_id(part) {
+                let known = open.remove(id) || self.hidden || said.clone().any(|part| is_unread(part, id));
+                self.demand(known, || format!("the result `{id}` without a call"));
+            }
+        }
+        self.demand(open.is_empty(), || format!("calls without results: {open:?}"));
+    }
+
+    /// The messages between two turns of the assistant begin with the results of the first.
+    fn answers(&mut self, said: &[Message], run: &[Message]) {
+        let mut calls: Vec<&str> =
+            said.iter().flat_map(|message| &message.parts).filter_map(call_id).collect();
+        let mut results = Vec::new();
+        let mut over = false;
+        for message in run {
+            for part in &message.parts {
+                match result_id(part) {
+                    Some(id) => {
+                        self.demand(!over, || format!("the result `{id}` after other words"));
+                        results.push(id);
+                    }
+                    None => over = true,
+                }
+            }
+            self.place(message);
+        }
+        let unread =
+            |id: &str| said.iter().flat_map(|message| &message.parts).any(|part| is_unread(part, id));
+        let called: BTreeSet<&str> = calls.iter().copied().collect();
+        results.retain(|id| called.contains(id) || !(self.hidden || unread(id)));
+        if self.own {
+            calls.sort_unstable();
+            results.sort_unstable();
+        }
+        self.demand(results == calls, || format!("calls {calls:?}, results {results:?}"));
+    }
+
+    /// Results are held by a message that may hold them.
+    fn place(&mut self, message: &Message) {
+        let results = message.parts.iter().filter_map(result_id).count();
+        let holds = match (self.rules.results, message.role) {
+            (Results::InUserMessage, Role::User) => true,
+            (Results::InUserMessage, Role::Tool) => self.own && results == message.parts.len(),
+            (Results::OwnMessages, Role::Tool) => results == 1 && message.parts.len() == 1,
+            (Results::OwnMessages, Role::User) | (_, Role::System | Role::Assistant) => results == 0,
+        };
+        self.demand(holds, || format!("{results} results in a message of {:?}", message.role));
+    }
+}
+
+/// Whether any result may stand without its call: the server keeps messages that we can't see, or a part points at some.
+pub(super) fn hides_calls(request: &Request, rules: &Rules) -> bool {
+    let opaque = each_part(request).any(|(_, part)| matches!(part.body, PartBody::Opaque(_)));
+    let stored = |key: &&str| request.extras.get(rules.protocol, key).is_some_and(|value| !value.is_null());
+    let own = request.origin == Some(rules.protocol);
+    own && !rules.stored_history.is_empty() && (opaque || rules.stored_history.iter().any(stored))
+}
+
+/// Whether a part is one we have no word for and goes by this id, so that it may be a call.
+fn is_unread(part: &Part, id: &str) -> bool {
+    let PartBody::Opaque(opaque) = &part.body else { return false };
+    ["id", "call_id"].iter().any(|key| opaque.value.get(*key).and_then(|value| value.as_str()) == Some(id))
+}
+
+fn call_id(part: &Part) -> Option<&str> {
+    if let PartBody::ToolCall(call) = &part.body { Some(call.id.as_str()) } else { None }
+}
+
+fn result_id(part: &Part) -> Option<&str> {
+    if let PartBody::ToolResult(result) = &part.body { Some(result.id.as_str()) } else { None }
+}
