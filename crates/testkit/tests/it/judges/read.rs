@@ -39,8 +39,16 @@ fn sent_back(protocol: &Protocol, expected: &[Part], request: &Request, failures
         }
         part
     });
+    let expected: Vec<Part> = expected.collect();
+    let target = TargetSpec::new(request.model.clone());
+    let Encoded { call, .. } = protocol.outbound.encode_request(request, &target);
+    let body = String::from_utf8_lossy(&call.body);
+    let mut foreign = expected.iter().filter_map(|part| part.seal.as_ref());
+    if foreign.any(|seal| seal.issuer != protocol.id.name() && body.contains(&seal.data)) {
+        failures.push(format!("a seal of another issuer would go out: {body}"));
+    }
     let with_seal = |part: Part| format!("{} {:?}", self::part(&part), part.seal);
-    let expected: Vec<String> = expected.map(with_seal).collect();
+    let expected: Vec<String> = expected.into_iter().map(with_seal).collect();
     let answers = request.messages.iter().filter(|message| message.role == Role::Assistant);
     let got = joined(answers.flat_map(|message| message.parts.clone()));
     let got: Vec<String> = got.into_iter().map(with_seal).collect();
