@@ -8,3 +8,5 @@ mod judges;
 mod models;
 #[cfg(test)]
 mod peer;
+#[cfg(test)]
+mod scripted_model;

@@ -1,7 +1,7 @@
 //! What is scripted, and how each SDK must see it.
 
-use rail_model::{Part, PartBody, Seal, Stop, Usage};
-use rail_testkit::{NOW, Turn, call, redacted, text, thinking};
+use rail_model::{Media, MediaSource, Part, PartBody, Seal, Stop, Usage};
+use rail_testkit::{NOW, Turn, call, image, redacted, text, thinking};
 use serde_json::{Value, json};
 
 use super::install::Language;
@@ -9,6 +9,7 @@ use super::{Expected, Scenario};
 
 /// Valid base64, which Google's SDKs demand of signatures.
 const SIGNATURE: &str = "c2lnbmF0dXJlIG9mIGEga2luZA==";
+const PNG: &str = "iVBORw0KGgo+/w==";
 const REDACTED: &str = "cmVkYWN0ZWQgd29yZHM=";
 
 /// A scripted answer.
@@ -27,7 +28,10 @@ pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
             let turn = Turn::reply(answer.parts.clone()).usage(answer.usage.clone());
             let turn = turn.stop(answer.stop.clone()).pings(answer.pings);
             // OpenAI's own accumulation takes a truncated answer for an error, by design.
-            if sdk.starts_with("openai") && mode == "helper" && answer.stop == Stop::MaxTokens {
+            if sdk.starts_with("openai")
+                && mode == "helper"
+                && matches!(answer.stop, Stop::MaxTokens | Stop::Refusal)
+            {
                 continue;
             }
             // And in Node it keeps only the last piece of a field that OpenAI itself does not have.
@@ -104,6 +108,7 @@ fn answers(sdk: &str) -> Vec<Answer> {
             Stop::ToolUse,
         ),
         answer("limit", vec![text("And then")], Stop::MaxTokens),
+        answer("refusal", vec![text("I")], Stop::Refusal),
         Answer { pings: 3, ..answer("pings", vec![text("At last.")], Stop::EndTurn) },
         Answer {
             usage: Usage {
@@ -128,6 +133,9 @@ fn answers(sdk: &str) -> Vec<Answer> {
         ];
         all.push(answer("redacted and interleaved", parts, Stop::ToolUse));
     }
+    if sdk == "gemini" {
+        all.push(answer("image", vec![text("Look:"), image("image/png", PNG)], Stop::EndTurn));
+    }
     if sdk == "openai-responses" {
         all.push(answer("redacted", vec![redacted(REDACTED), text("Two.")], Stop::EndTurn));
     }
@@ -148,6 +156,9 @@ fn expected(sdk: &str, answer: &Answer) -> Value {
             calls += 1;
             let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
             json!({"call": call.name, "id": format!("call_1_{calls}"), "arguments": arguments})
+        }
+        PartBody::Media(Media { mime, source: MediaSource::Base64(data), .. }) => {
+            json!({"image": mime, "data": data})
         }
         other => panic!("{other:?} is not scripted here"),
     });
@@ -176,6 +187,10 @@ fn stop(sdk: &str, stop: &Stop) -> &'static str {
         ("openai-responses", Stop::MaxTokens) => "incomplete:max_output_tokens",
         ("gemini", Stop::EndTurn | Stop::ToolUse) => "STOP",
         ("gemini", Stop::MaxTokens) => "MAX_TOKENS",
+        ("anthropic", Stop::Refusal) => "refusal",
+        ("openai-chat", Stop::Refusal) => "content_filter",
+        ("openai-responses", Stop::Refusal) => "incomplete:content_filter",
+        ("gemini", Stop::Refusal) => "SAFETY",
         other => panic!("no word for {other:?}"),
     }
 }
