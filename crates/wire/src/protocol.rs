@@ -311,7 +311,7 @@ impl Default for Quirks {
     fn default() -> Self {
         Self {
             max_tokens_key: MaxTokensKey::MaxTokens,
-            developer_role: false,
+            developer_role: true,
             reasoning_back: ReasoningBack::Never,
             image_in_tool_result: true,
             stream_usage: true,

@@ -34,14 +34,21 @@ fn corpus(protocol: &str, file: &str) -> PathBuf {
 
 fn losses(output: &Output) -> Vec<Value> {
     let text = String::from_utf8(output.stderr.clone()).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
 }
 
 #[test]
 fn every_pair_and_kind_translates() {
     for from in PROTOCOLS {
         for to in PROTOCOLS {
-            for (kind, file) in [("request", "request/minimal.json"), ("response", "response/minimal.json"), ("stream", "stream/tools"), ("error", "error/")] {
+            for (kind, file) in [
+                ("request", "request/minimal.json"),
+                ("response", "response/minimal.json"),
+                ("stream", "stream/tools"),
+                ("error", "error/"),
+            ] {
                 let path = match kind {
                     "stream" | "error" => first(from, file),
                     _ => corpus(from, file),
@@ -64,29 +71,54 @@ fn every_pair_and_kind_translates() {
 /// The first fixture of a protocol in this folder whose name begins so.
 fn first(protocol: &str, start: &str) -> PathBuf {
     let (folder, start) = start.split_once('/').unwrap();
-    let mut names: Vec<PathBuf> = fs::read_dir(corpus(protocol, folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut names: Vec<PathBuf> =
+        fs::read_dir(corpus(protocol, folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
-    names.into_iter().find(|path| name(path).contains(start) && (name(path).ends_with(".sse") || name(path).ends_with(".json"))).unwrap_or_else(|| panic!("{protocol}/{folder}/{start}*"))
+    names
+        .into_iter()
+        .find(|path| {
+            name(path).contains(start) && (name(path).ends_with(".sse") || name(path).ends_with(".json"))
+        })
+        .unwrap_or_else(|| panic!("{protocol}/{folder}/{start}*"))
 }
 
 #[test]
 fn the_readme_example_becomes_a_chat_request() {
-    let example = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/claude-code-request.json")).unwrap();
+    let example =
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/claude-code-request.json"))
+            .unwrap();
     let output = translate("anthropic", "openai-chat", "request", &["--model", "qwen3-coder-plus"], &example);
     let body: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(body["model"], "qwen3-coder-plus");
-    let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    let roles: Vec<&str> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "user"]);
-    assert_eq!(body["messages"][2]["tool_calls"][0]["function"], json!({"name": "read_file", "arguments": "{\"path\": \"src/main.rs\"}"}));
+    assert_eq!(
+        body["messages"][2]["tool_calls"][0]["function"],
+        json!({"name": "read_file", "arguments": "{\"path\": \"src/main.rs\"}"})
+    );
 }
 
 #[test]
 fn bad_input_exits_1_and_says_where() {
-    let output = translate("anthropic", "gemini", "request", &[], br#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":7}]}]}"#);
+    let output = translate(
+        "anthropic",
+        "gemini",
+        "request",
+        &[],
+        br#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":7}]}]}"#,
+    );
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with("rail: anthropic, messages[0].content[0].text: invalid type: integer `7`"), "{said}");
+    assert!(
+        said.starts_with("rail: anthropic, messages[0].content[0].text: invalid type: integer `7`"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -103,8 +135,18 @@ fn a_cut_stream_exits_1_and_ends_with_the_clients_own_error() {
 fn wrong_arguments_exit_2() {
     let no_protocol = translate("anthropic", "klingon", "request", &[], b"{}");
     assert_eq!(no_protocol.status.code(), Some(2));
-    assert!(String::from_utf8(no_protocol.stderr).unwrap().contains("there are anthropic, openai-chat, openai-responses, gemini"));
-    let no_such_call = translate("gemini", "anthropic", "embed-request", &["--model", "m"], br#"{"content":{"parts":[{"text":"x"}]}}"#);
+    assert!(
+        String::from_utf8(no_protocol.stderr)
+            .unwrap()
+            .contains("there are anthropic, openai-chat, openai-responses, gemini")
+    );
+    let no_such_call = translate(
+        "gemini",
+        "anthropic",
+        "embed-request",
+        &["--model", "m"],
+        br#"{"content":{"parts":[{"text":"x"}]}}"#,
+    );
     assert_eq!(no_such_call.status.code(), Some(2), "{no_such_call:?}");
     assert_eq!(rail(&[], b"").status.code(), Some(2));
     assert_eq!(rail(&["--version"], b"").status.code(), Some(0));

@@ -1,6 +1,7 @@
 //! Each part by itself, where it stands: what may stay, what goes, what becomes a note.
 
-use rail_model::{Part, PartBody, Role, ToolResult};
+use rail_model::{Opaque, Part, PartBody, Role, ToolResult};
+use serde_json::Value;
 
 use super::Work;
 use super::losses::Place;
@@ -81,11 +82,7 @@ fn keep(work: &mut Work<'_>, place: Place, voice: Voice, mut part: Part) -> Opti
         PartBody::ToolResult(result) => fit_result(work, place, voice, result, &mut aside),
         PartBody::Media(media) => media::fit_media(work, place, voice, media),
         PartBody::Opaque(opaque) if opaque.origin == work.rules.protocol => Fate::Stays,
-        PartBody::Opaque(opaque) => {
-            let kind = opaque.value.get("type").and_then(|kind| kind.as_str()).unwrap_or("part");
-            work.losses.add(place, "", format!("`{kind}` is known to {} only; left out", opaque.origin));
-            Fate::Goes
-        }
+        PartBody::Opaque(opaque) => fit_opaque(work, place, voice, opaque),
     };
     match fate {
         Fate::Goes => return None,
@@ -111,6 +108,42 @@ fn keep(work: &mut Work<'_>, place: Place, voice: Voice, mut part: Part) -> Opti
         work.losses.extras(work.rules, place, "cache_control.", &cache.extras);
     }
     Some(Piece { place, part, aside })
+}
+
+/// A block only its origin knows. What the user or a tool said in it stays as text; the model would answer blindly without.
+fn fit_opaque(work: &mut Work<'_>, place: Place, voice: Voice, opaque: &Opaque) -> Fate {
+    let kind = opaque.value.get("type").and_then(Value::as_str).unwrap_or("part");
+    let mut words = Vec::new();
+    if voice == Voice::User || voice == Voice::Result {
+        readable(&opaque.value, &mut words);
+    }
+    if words.is_empty() {
+        work.losses.add(place, "", format!("`{kind}` is known to {} only; left out", opaque.origin));
+        return Fate::Goes;
+    }
+    work.losses.add(place, "", format!("`{kind}` is known to {} only; its text is kept", opaque.origin));
+    Fate::Note(words.join("\n"))
+}
+
+/// The strings that protocols put where a person would read them.
+fn readable<'a>(value: &'a Value, words: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text)
+                        if matches!(key.as_str(), "title" | "text") && !text.trim().is_empty() =>
+                    {
+                        words.push(text)
+                    }
+                    Value::Object(_) | Value::Array(_) => readable(value, words),
+                    Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| readable(value, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// Whether a text came as a bare string of the target's own protocol.

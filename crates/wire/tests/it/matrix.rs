@@ -15,18 +15,162 @@ use crate::corpus::{
 
 /// Fixtures whose translations are golden files, by kind.
 const GOLDEN: &[(&str, &str, &[&str])] = &[
-    ("request", "anthropic", &["documents_citations", "images_base64_url_file", "sampling_all", "server_tools_web", "structured_output", "system_blocks_cached", "system_role_in_conversation", "thinking_adaptive_effort", "thinking_enabled_history", "thinking_redacted", "tool_choice_auto_serial", "tool_result_with_image", "tool_results_mixed", "tools_parallel_calls", "unknown_everywhere"]),
-    ("request", "openai-chat", &["custom_tool_freeform", "developer_role", "image_and_file_parts", "legacy_functions", "reasoning_cache_and_account", "sampling_all", "structured_output_schema", "tool_choice_allowed", "tool_results", "tools_parallel_calls", "unknown_everywhere"]),
-    ("request", "openai-responses", &["codex_style", "custom_tool_freeform", "image_and_file_parts", "items_shell_and_patch", "message_forms", "reasoning_items_encrypted", "sampling_all", "server_tools_search", "structured_output_schema", "tool_calls_and_results", "unknown_everywhere"]),
-    ("request", "gemini", &["builtin_tools", "function_declarations_schemas", "media_inline_file_video", "sampling_all", "snake_case", "structured_response_schema", "thinking_budget_dynamic", "thinking_level_signatures", "tool_config_any_allowed", "tool_response_with_media", "tools_calls_with_id", "tools_parallel_calls_no_id", "unknown_everywhere"]),
-    ("response", "anthropic", &["citations_all", "refusal", "stop_sequence", "text_usage_full", "thinking_and_redacted", "tools_parallel_calls", "unknown_everywhere"]),
-    ("response", "openai-chat", &["annotations_url_citations", "custom_tool_call", "finish_length", "logprobs_two_choices", "refusal", "text_and_tool_call", "usage_all_details", "unknown_everywhere"]),
-    ("response", "openai-responses", &["custom_tool_calls", "failed", "function_calls_parallel", "incomplete_max_output_tokens", "reasoning_and_text", "refusal", "server_tool_items", "unknown_everywhere"]),
-    ("response", "gemini", &["code_execution", "grounding_search", "logprobs", "malformed_function_call", "prompt_blocked_safety", "thought_signatures", "tools_parallel_calls_no_id", "usage_full", "unknown_everywhere"]),
-    ("stream", "anthropic", &["citations", "error_midstream", "thinking_interleaved_redacted", "tools_parallel_calls"]),
-    ("stream", "openai-chat", &["error_midstream", "logprobs", "text_then_tool_call", "text_with_usage", "tool_calls_parallel"]),
-    ("stream", "openai-responses", &["custom_tool_freeform", "failed_rate_limit_first", "function_calls_parallel", "reasoning_summary_encrypted_then_text", "refusal"]),
-    ("stream", "gemini", &["error_midstream", "thoughts_then_text", "tools_parallel_calls", "prompt_blocked"]),
+    (
+        "request",
+        "anthropic",
+        &[
+            "documents_citations",
+            "images_base64_url_file",
+            "sampling_all",
+            "server_tools_web",
+            "structured_output",
+            "system_blocks_cached",
+            "system_role_in_conversation",
+            "thinking_adaptive_effort",
+            "thinking_enabled_history",
+            "thinking_redacted",
+            "tool_choice_auto_serial",
+            "tool_result_with_image",
+            "tool_results_mixed",
+            "tools_parallel_calls",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "request",
+        "openai-chat",
+        &[
+            "custom_tool_freeform",
+            "developer_role",
+            "image_and_file_parts",
+            "legacy_functions",
+            "reasoning_cache_and_account",
+            "sampling_all",
+            "structured_output_schema",
+            "tool_choice_allowed",
+            "tool_results",
+            "tools_parallel_calls",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "request",
+        "openai-responses",
+        &[
+            "codex_style",
+            "custom_tool_freeform",
+            "image_and_file_parts",
+            "items_shell_and_patch",
+            "message_forms",
+            "reasoning_items_encrypted",
+            "sampling_all",
+            "server_tools_search",
+            "structured_output_schema",
+            "tool_calls_and_results",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "request",
+        "gemini",
+        &[
+            "builtin_tools",
+            "function_declarations_schemas",
+            "media_inline_file_video",
+            "sampling_all",
+            "snake_case",
+            "structured_response_schema",
+            "thinking_budget_dynamic",
+            "thinking_level_signatures",
+            "tool_config_any_allowed",
+            "tool_response_with_media",
+            "tools_calls_with_id",
+            "tools_parallel_calls_no_id",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "response",
+        "anthropic",
+        &[
+            "citations_all",
+            "refusal",
+            "stop_sequence",
+            "text_usage_full",
+            "thinking_and_redacted",
+            "tools_parallel_calls",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "response",
+        "openai-chat",
+        &[
+            "annotations_url_citations",
+            "custom_tool_call",
+            "finish_length",
+            "logprobs_two_choices",
+            "refusal",
+            "text_and_tool_call",
+            "usage_all_details",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "response",
+        "openai-responses",
+        &[
+            "custom_tool_calls",
+            "failed",
+            "function_calls_parallel",
+            "incomplete_max_output_tokens",
+            "reasoning_and_text",
+            "refusal",
+            "server_tool_items",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "response",
+        "gemini",
+        &[
+            "code_execution",
+            "grounding_search",
+            "logprobs",
+            "malformed_function_call",
+            "prompt_blocked_safety",
+            "thought_signatures",
+            "tools_parallel_calls_no_id",
+            "usage_full",
+            "unknown_everywhere",
+        ],
+    ),
+    (
+        "stream",
+        "anthropic",
+        &["citations", "error_midstream", "thinking_interleaved_redacted", "tools_parallel_calls"],
+    ),
+    (
+        "stream",
+        "openai-chat",
+        &["error_midstream", "logprobs", "text_then_tool_call", "text_with_usage", "tool_calls_parallel"],
+    ),
+    (
+        "stream",
+        "openai-responses",
+        &[
+            "custom_tool_freeform",
+            "failed_rate_limit_first",
+            "function_calls_parallel",
+            "reasoning_summary_encrypted_then_text",
+            "refusal",
+        ],
+    ),
+    (
+        "stream",
+        "gemini",
+        &["error_midstream", "thoughts_then_text", "tools_parallel_calls", "prompt_blocked"],
+    ),
 ];
 
 fn golden(kind: &str, translate: impl Fn(&Protocol, &Protocol, &Fixture) -> String) {
@@ -38,7 +182,10 @@ fn golden(kind: &str, translate: impl Fn(&Protocol, &Protocol, &Fixture) -> Stri
         let from = find(from).unwrap();
         let all = fixtures(from, kind, if kind == "stream" { ".sse" } else { ".json" });
         for name in *names {
-            let fixture = all.iter().find(|fixture| fixture.name == *name).unwrap_or_else(|| panic!("{} {kind} {name}", from.id));
+            let fixture = all
+                .iter()
+                .find(|fixture| fixture.name == *name)
+                .unwrap_or_else(|| panic!("{} {kind} {name}", from.id));
             let mut text = String::new();
             for to in ALL.iter().filter(|to| to.id != from.id) {
                 write!(text, "== {}\n{}", to.id, translate(from, to, fixture)).unwrap();
@@ -49,7 +196,8 @@ fn golden(kind: &str, translate: impl Fn(&Protocol, &Protocol, &Fixture) -> Stri
 }
 
 fn with_losses(body: &str, losses: &[rail_model::Loss]) -> String {
-    let losses: String = losses.iter().map(|loss| format!("-- lost {}: {}\n", loss.path, loss.reason)).collect();
+    let losses: String =
+        losses.iter().map(|loss| format!("-- lost {}: {}\n", loss.path, loss.reason)).collect();
     format!("{body}\n{losses}\n")
 }
 
@@ -76,7 +224,10 @@ fn golden_streams() {
     golden("stream", |from, to, fixture| {
         let events = events(from, BodyKind::Stream, &fixture.bytes).unwrap();
         let (body, losses) = write_answer(to, BodyKind::Stream, &events);
-        let lines: Vec<String> = frames(&body).iter().map(|frame| frame.as_str().map_or_else(|| frame.to_string(), str::to_owned)).collect();
+        let lines: Vec<String> = frames(&body)
+            .iter()
+            .map(|frame| frame.as_str().map_or_else(|| frame.to_string(), str::to_owned))
+            .collect();
         with_losses(&lines.join("\n"), &losses)
     });
 }
@@ -92,10 +243,19 @@ fn golden_errors() {
         for ending in [".json", ".html", ".txt"] {
             for fixture in fixtures(from, "error", ending) {
                 let error = from.outbound.read_error(&error_reply(&fixture));
-                writeln!(text, "== {}: {:?}, fault {:?}, retry after {:?}", fixture.name, error.kind, error.fault(), error.retry_after).unwrap();
+                writeln!(
+                    text,
+                    "== {}: {:?}, fault {:?}, retry after {:?}",
+                    fixture.name,
+                    error.kind,
+                    error.fault(),
+                    error.retry_after
+                )
+                .unwrap();
                 for to in ALL.iter().filter(|to| to.id != from.id) {
                     let reply = to.inbound.write_error(&error);
-                    writeln!(text, "{} {} {}", to.id, reply.status, String::from_utf8(reply.body).unwrap()).unwrap();
+                    writeln!(text, "{} {} {}", to.id, reply.status, String::from_utf8(reply.body).unwrap())
+                        .unwrap();
                 }
             }
         }
@@ -112,9 +272,14 @@ fn said(request: &Request) -> Vec<String> {
             PartBody::Text(words) | PartBody::Refusal(words) => text(words),
             PartBody::ToolCall(call) => {
                 text(&call.name);
-                strings(&serde_json::from_str(&call.arguments).unwrap_or(Value::from(call.arguments.as_str())), &mut text);
+                strings(
+                    &serde_json::from_str(&call.arguments).unwrap_or(Value::from(call.arguments.as_str())),
+                    &mut text,
+                );
             }
-            PartBody::ToolResult(result) => result.content.iter().filter_map(|part| part.as_text()).for_each(&mut text),
+            PartBody::ToolResult(result) => {
+                result.content.iter().filter_map(|part| part.as_text()).for_each(&mut text)
+            }
             PartBody::Thinking(_) | PartBody::Redacted(_) | PartBody::Media(_) | PartBody::Opaque(_) => {}
         }
     }
@@ -170,14 +335,16 @@ fn essence(events: Vec<Event>) -> Option<Essence> {
     let mut assembler = Assembler::default();
     events.into_iter().for_each(|event| assembler.push(event));
     let Reply { parts, usage, .. } = assembler.finish()?.ok()?;
-    let mut essence = Essence { text: String::new(), thinking: String::new(), calls: Vec::new(), tokens: None };
+    let mut essence =
+        Essence { text: String::new(), thinking: String::new(), calls: Vec::new(), tokens: None };
     for part in &parts {
         match &part.body {
             PartBody::Text(text) | PartBody::Refusal(text) => essence.text.push_str(text),
             PartBody::Thinking(text) => essence.thinking.push_str(text),
             PartBody::ToolCall(call) => {
                 let arguments = if call.arguments.is_empty() { "{}" } else { &call.arguments };
-                let value = serde_json::from_str(arguments).unwrap_or_else(|_| serde_json::json!({"_raw": arguments}));
+                let value = serde_json::from_str(arguments)
+                    .unwrap_or_else(|_| serde_json::json!({"_raw": arguments}));
                 essence.calls.push((call.name.clone(), value));
             }
             PartBody::Redacted(_) | PartBody::ToolResult(_) | PartBody::Media(_) | PartBody::Opaque(_) => {}
@@ -193,14 +360,20 @@ fn essence(events: Vec<Event>) -> Option<Essence> {
 fn what_an_answer_says_is_still_said_in_every_protocol() {
     let mut differ = Vec::new();
     for from in ALL {
-        let folders = [("response", ".json", BodyKind::Whole), ("stream", ".sse", BodyKind::Stream), ("compat", ".sse", BodyKind::Stream)];
+        let folders = [
+            ("response", ".json", BodyKind::Whole),
+            ("stream", ".sse", BodyKind::Stream),
+            ("compat", ".sse", BodyKind::Stream),
+        ];
         for (folder, ending, kind) in folders {
             for fixture in fixtures(from, folder, ending) {
                 let Ok(events) = events(from, kind, &fixture.bytes) else { continue };
                 for to in ALL {
                     let (body, _) = write_answer(to, kind, &events);
                     let what = format!("{} {folder} {} -> {}", from.id, fixture.name, to.id);
-                    let again = crate::corpus::events(to, kind, &body).unwrap_or_else(|error| panic!("{what}: {error}\n{}", String::from_utf8_lossy(&body)));
+                    let again = crate::corpus::events(to, kind, &body).unwrap_or_else(|error| {
+                        panic!("{what}: {error}\n{}", String::from_utf8_lossy(&body))
+                    });
                     let (before, after) = (essence(events.clone()), essence(again));
                     if without_unsaid_usage(&before, &after) {
                         continue;
@@ -218,7 +391,9 @@ fn without_unsaid_usage(before: &Option<Essence>, after: &Option<Essence>) -> bo
     match (before, after) {
         (Some(before), Some(after)) => {
             let tokens = before.tokens.is_none() || before.tokens == after.tokens;
-            tokens && (&before.text, &before.thinking, &before.calls) == (&after.text, &after.thinking, &after.calls)
+            tokens
+                && (&before.text, &before.thinking, &before.calls)
+                    == (&after.text, &after.thinking, &after.calls)
         }
         (before, after) => before == after,
     }
