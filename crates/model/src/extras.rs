@@ -33,6 +33,9 @@ impl fmt::Debug for ProtocolId {
     }
 }
 
+/// Begins the keys under which a codec keeps how a thing was said rather than what: a mark with a value. Never a loss.
+pub const NOTE: char = '~';
+
 /// Fields we have no word for, and how the origin spelled those we do: one pointer wide, usually nothing.
 #[derive(Clone, Default, PartialEq)]
 pub struct Extras(Option<Box<Kept>>);
@@ -77,13 +80,14 @@ impl Extras {
         self.owned_by(protocol)?.get(key)
     }
 
-    /// The kept fields that `protocol` will not see, to be named as losses. A null or an empty list says nothing, so it is no loss.
+    /// The kept fields that `protocol` will not see, to be named as losses. A null or an empty list says nothing, so it is
+    /// no loss; nor is a note of the origin's own codec (a key that begins with [`NOTE`]).
     pub fn lost_on(&self, protocol: ProtocolId) -> impl Iterator<Item = &str> {
         self.0
             .iter()
             .filter(move |kept| kept.origin != protocol)
             .flat_map(|kept| kept.rest.iter())
-            .filter(|(_, value)| says_something(value))
+            .filter(|(key, value)| !key.starts_with(NOTE) && says_something(value))
             .map(|(key, _)| key.as_str())
     }
 
@@ -205,11 +209,12 @@ mod tests {
         let mut extras = Extras::default();
         extras.insert(A, "top_k", json!(4));
         extras.insert(A, "seed", Value::Null);
+        extras.insert(A, "~item", json!({"id": "msg_1"}));
         extras.mark(A, "as-string");
-        assert_eq!(extras.owned_by(A).map(Map::len), Some(2));
+        assert_eq!(extras.owned_by(A).map(Map::len), Some(3));
         assert_eq!(extras.owned_by(B), None);
         assert_eq!(extras.lost_on(A).count(), 0);
-        assert_eq!(extras.lost_on(B).collect::<Vec<_>>(), ["top_k"], "a null says nothing");
+        assert_eq!(extras.lost_on(B).collect::<Vec<_>>(), ["top_k"], "a null or a note says nothing");
         assert!(extras.marked(A, "as-string") && !extras.marked(B, "as-string"));
     }
 

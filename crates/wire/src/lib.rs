@@ -34,7 +34,7 @@ macro_rules! protocols {
     };
 }
 
-protocols! { anthropic, openai_chat }
+protocols! { anthropic, openai_chat, openai_responses }
 
 /// The protocol with this id, if we speak it.
 pub fn find(id: &str) -> Option<&'static Protocol> {

@@ -301,6 +301,8 @@ pub struct Quirks {
     pub reasoning_back: ReasoningBack,
     /// Takes images inside tool results.
     pub image_in_tool_result: bool,
+    /// Takes free-text tools (OpenAI); compatible servers mostly know functions only.
+    pub custom_tools: bool,
     /// Takes `stream_options.include_usage` (OpenAI chat).
     pub stream_usage: bool,
     /// Set cache markers when nobody did (Anthropic).
@@ -314,6 +316,7 @@ impl Default for Quirks {
             developer_role: true,
             reasoning_back: ReasoningBack::Never,
             image_in_tool_result: true,
+            custom_tools: true,
             stream_usage: true,
             inject_cache: true,
         }

@@ -92,9 +92,8 @@ impl Checker<'_> {
                 PartBody::ToolCall(call) => {
                     self.demand(assistant, || "a call that is not the assistant's".into());
                     self.name(&call.name);
-                    self.demand(self.rules.custom_tools || call.kind == CallKind::Function, || {
-                        "a custom call".into()
-                    });
+                    let custom = self.rules.custom_tools && self.target.quirks.custom_tools;
+                    self.demand(custom || call.kind == CallKind::Function, || "a custom call".into());
                 }
                 PartBody::ToolResult(result) => {
                     result.name.iter().for_each(|name| self.name(name));
@@ -190,7 +189,8 @@ impl Checker<'_> {
             }
             self.name(&tool.name);
             let custom = matches!(tool.kind, ToolKind::Custom { .. });
-            self.demand(self.rules.custom_tools || !custom, || "a custom tool".into());
+            let taken = self.rules.custom_tools && self.target.quirks.custom_tools;
+            self.demand(taken || !custom, || "a custom tool".into());
             self.demand(names.insert(&tool.name), || format!("`{}` twice", tool.name));
         }
         if let Some(Format::Opaque(opaque)) = &self.request.format {

@@ -100,6 +100,10 @@ impl<'a> Work<'a> {
         self.own && self.rules.empty_text
     }
 
+    fn takes_custom_tools(&self) -> bool {
+        self.rules.custom_tools && self.target.quirks.custom_tools
+    }
+
     fn close_turns(&mut self) {
         self.request.messages = std::mem::take(&mut self.turns).into_iter().map(Turn::close).collect();
     }

@@ -59,7 +59,7 @@ fn fit_declaration(work: &mut Work<'_>, place: Place, tool: &mut ToolDecl) -> bo
         work.losses.add(place, "name", format!("sent as `{}`", tool.name));
     }
     if let ToolKind::Custom { format } = &tool.kind
-        && !work.rules.custom_tools
+        && !work.takes_custom_tools()
     {
         tool.description = described(tool.description.take(), format.as_ref());
         tool.kind = ToolKind::Function { parameters: Some(one_string()) };
@@ -168,7 +168,7 @@ pub(super) fn fit_call(work: &mut Work<'_>, place: Place, voice: Voice, call: &m
     if !call.name.trim().is_empty() {
         fit_name(work, &mut call.name);
     }
-    if call.kind == CallKind::Custom && !work.rules.custom_tools {
+    if call.kind == CallKind::Custom && !work.takes_custom_tools() {
         call.arguments = json!({ CUSTOM_FIELD: call.arguments }).to_string();
         call.kind = CallKind::Function;
     }

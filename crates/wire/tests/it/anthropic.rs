@@ -62,7 +62,7 @@ pub(crate) fn check(frames: &[Value]) {
                 next += 1;
             }
             "content_block_delta" => {
-                let (current, block) = open.as_ref().expect("a delta needs an open block");
+                let (current, block) = open.as_ref().unwrap_or_else(|| panic!("no open block: {frame}"));
                 assert_eq!(Some(*current), index, "{frame}");
                 let fits = match frame["delta"]["type"].as_str().unwrap() {
                     "text_delta" | "citations_delta" => block == "text",

@@ -642,3 +642,17 @@ fn parts_stand_only_where_they_can() {
                     messages[0].content[2]: a tool call that is not the assistant's; sent as text";
     assert_eq!(losses, expected);
 }
+
+#[test]
+fn a_compatible_server_without_free_text_tools_gets_a_function() {
+    let chat = &rail_wire::openai_chat::PROTOCOL;
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "x"}],
+        "tools": [{"type": "custom", "custom": {"name": "apply_patch", "description": "Patches."}}]});
+    let request = crate::corpus::read_request(chat, body.to_string().as_bytes()).unwrap();
+    let mut target = TargetSpec::new("m");
+    target.quirks.custom_tools = false;
+    let encoded = chat.outbound.encode_request(&request, &target);
+    let sent = crate::corpus::json(&encoded.call.body);
+    assert_eq!(sent["tools"][0]["function"]["parameters"]["required"], json!(["input"]));
+    assert!(!encoded.restore.is_empty(), "the answer must come back as free text");
+}

@@ -307,7 +307,8 @@ fn what_a_request_says_is_still_said_in_every_protocol() {
     for from in ALL {
         for fixture in fixtures(from, "request", ".json") {
             let request = read_request(from, &fixture.bytes).unwrap();
-            for to in ALL {
+            // The same protocol is held to more than this by `identity`, and may say a flat name in two words.
+            for to in ALL.iter().filter(|to| to.id != from.id) {
                 let (body, _) = write_request(to, &request);
                 let mut all = String::new();
                 strings(&body, &mut |text| all.extend([text, "\u{1}"]));

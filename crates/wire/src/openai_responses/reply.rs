@@ -1,0 +1,173 @@
+//! Whole answers, both ways.
+
+use rail_model::{
+    Assembler, CallKind, Event, Extras, Loss, Map, Part, PartBody, ProtocolId, Reply, TokenCount,
+};
+use serde_json::Value;
+
+use super::dress::{Place, dress};
+use super::item_in::{self, Side};
+use super::item_out::{self, Reader};
+use super::types::{Answer, CountAnswer};
+use super::{ID, error, head, kept_fields, missing, object, usage};
+use crate::error::{WireError, parse};
+use crate::frame::{Frame, Mapper};
+use crate::protocol::{Encode, HttpReply, ReplyTo};
+use crate::shape::Count;
+use crate::told::Told;
+
+/// Reads a whole answer.
+pub(super) struct WholeIn;
+
+impl Mapper for WholeIn {
+    fn protocol(&self) -> ProtocolId {
+        ID
+    }
+
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), WireError> {
+        let answer: Answer = parse(ID, frame.data)?;
+        let rest = answer.rest.as_ref();
+        let error = rest.and_then(|rest| rest.get("error")).is_some_and(|error| !error.is_null());
+        if answer.status.as_deref() == Some("failed") || (answer.output.is_none() && error) {
+            out.push(Event::Failed(error::read_said(parse(ID, frame.data)?)));
+            return Ok(());
+        }
+        out.extend(read(answer)?.into_events());
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Vec<Event>) -> Result<(), WireError> {
+        Ok(())
+    }
+}
+
+fn read(mut answer: Answer) -> Result<Reply, WireError> {
+    let id = answer.id.clone().unwrap_or_default();
+    let mut parts = Vec::new();
+    for (index, json) in answer.output.take().ok_or_else(|| missing("output"))?.iter().enumerate() {
+        let path = format!("output[{index}]");
+        let kind = item_in::answered_kind(json, &path)?;
+        parts.extend(item_in::parts(json, kind, Side::Upstream { answer: &id, index }, &path)?);
+    }
+    let called = parts.iter().any(|part| matches!(part.body, PartBody::ToolCall(_)));
+    let stop = head::stop(&answer, called);
+    let usage = answer.usage.take().map(usage::read);
+    let (id, model, extras) = head::read(answer);
+    Ok(Reply { id, model, parts, stop, usage, extras, end: Extras::NONE })
+}
+
+/// Writes a whole answer.
+pub(super) struct WholeOut {
+    reply_to: ReplyTo,
+    assembler: Assembler,
+    told: Told,
+}
+
+impl WholeOut {
+    pub(super) fn new(reply_to: &ReplyTo) -> Self {
+        Self { reply_to: reply_to.clone(), assembler: Assembler::default(), told: Told::default() }
+    }
+}
+
+impl Encode for WholeOut {
+    fn push(&mut self, event: &Event, _: &mut Vec<u8>) {
+        self.assembler.push(event.clone());
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        for opaque in self.assembler.noise() {
+            if opaque.origin != ID {
+                self.told.once(format!("event.{}", opaque.origin), "an event of another protocol; left out");
+            }
+        }
+        let body = match std::mem::take(&mut self.assembler).finish() {
+            Some(Ok(reply)) => write(reply, &self.reply_to, &mut self.told).to_string().into_bytes(),
+            Some(Err(error)) => match &error.said {
+                Some((origin, said)) if *origin == ID && said.get("object").is_some() => {
+                    said.to_string().into_bytes()
+                }
+                Some(_) | None => error::write(&error).body,
+            },
+            None => error::write(&error::unfinished()).body,
+        };
+        out.extend(body);
+    }
+
+    fn losses(&mut self) -> Vec<Loss> {
+        self.told.take()
+    }
+}
+
+fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Value {
+    let Reply { id, model, parts, stop, usage, extras, end } = reply;
+    told.extras(ID, "", &end);
+    let id = head::answer_id(id.as_deref(), &extras, reply_to);
+    let mut dressed: Vec<Part> = Vec::with_capacity(parts.len());
+    for (index, mut part) in parts.into_iter().enumerate() {
+        if is_blank(&part) {
+            continue;
+        }
+        if let PartBody::ToolCall(call) = &mut part.body
+            && call.kind == CallKind::Function
+            && call.arguments.is_empty()
+            && !item_out::is_own(&part.extras)
+        {
+            call.arguments.push_str("{}");
+        }
+        dressed.extend(dress(part, &Place { answer: &id, index, reply_to }, told));
+    }
+    let refused = dressed.iter().any(|part| matches!(part.body, PartBody::Refusal(_)));
+    let mut losses = Vec::new();
+    let items = item_out::groups(&dressed).enumerate().filter_map(|(index, group)| {
+        item_out::item(group, Reader::Client, &format!("output[{index}]"), &mut losses)
+    });
+    let items: Vec<Value> = items.map(Value::Object).collect();
+    losses.into_iter().for_each(|loss| told.once(loss.path, &loss.reason));
+    let mut map = Map::from_iter([("id".to_owned(), Value::from(id))]);
+    match head::said(&end).or_else(|| head::said(&extras)) {
+        Some(said) => map.extend(said),
+        None => {
+            map.extend(head::adapted(&extras, reply_to, told));
+            head::end(&mut map, &stop, refused, reply_to, told);
+        }
+    }
+    if let Some(model) = reply_to.model.clone().or(model) {
+        map.insert("model".to_owned(), Value::from(model));
+    }
+    map.insert("output".to_owned(), Value::Array(items));
+    if let Some(usage) = usage {
+        told.extras(ID, "usage", &usage.extras);
+        map.insert("usage".to_owned(), usage::write(&usage));
+    }
+    Value::Object(map)
+}
+
+/// An empty text of another protocol says nothing.
+fn is_blank(part: &Part) -> bool {
+    let empty = match &part.body {
+        PartBody::Text(text) | PartBody::Refusal(text) | PartBody::Thinking(text) => text.is_empty(),
+        PartBody::Redacted(_)
+        | PartBody::ToolCall(_)
+        | PartBody::ToolResult(_)
+        | PartBody::Media(_)
+        | PartBody::Opaque(_) => false,
+    };
+    empty && part.seal.is_none() && !item_out::is_own(&part.extras)
+}
+
+pub(super) fn read_count(body: &[u8]) -> Result<TokenCount, WireError> {
+    let mut answer: CountAnswer = parse(ID, body)?;
+    let input = answer.input_tokens.take().ok_or_else(|| missing("input_tokens"))?;
+    answer.object.take_if(|object| object == "response.input_tokens");
+    Ok(TokenCount { input: input.0, cached: None, extras: Extras::rest(ID, answer.leftovers()) })
+}
+
+pub(super) fn write_count(count: &TokenCount) -> HttpReply {
+    let answer = CountAnswer {
+        object: Some("response.input_tokens".to_owned()),
+        input_tokens: Some(Count(count.input)),
+        rest: None,
+    };
+    let kept: Map = kept_fields(&count.extras).collect();
+    HttpReply::json(200, Value::Object(object(&answer.with_rest(Some(&kept)))).to_string().into_bytes())
+}
