@@ -1,4 +1,4 @@
-use crate::{ApiError, Delta, Event, Extras, Opaque, Part, PartBody, PartKind, Reply, Stop, ToolCall, Usage};
+use crate::{ApiError, Delta, Event, Extras, Opaque, Part, PartBody, Reply, Stop, Usage};
 
 /// Folds events into a whole answer; the only place where streamed pieces are put together.
 #[derive(Default, Debug)]
@@ -22,7 +22,7 @@ impl Assembler {
                 self.extras.merge(extras);
             }
             Event::Opened { at: _, kind, extras } => {
-                self.parts.push(Part { extras, ..Part::new(empty(kind)) })
+                self.parts.push(Part { extras, ..Part::new(kind.begun()) })
             }
             Event::Delta { at, delta, extras: _ } => {
                 if let Some(part) = self.parts.get_mut(at) {
@@ -60,20 +60,6 @@ impl Assembler {
         let (stop, end) = self.end?;
         let Self { id, model, parts, usage, extras, .. } = self;
         Some(Ok(Reply { id, model, parts, stop, usage, extras, end }))
-    }
-}
-
-fn empty(kind: PartKind) -> PartBody {
-    match kind {
-        PartKind::Text => PartBody::Text(String::new()),
-        PartKind::Refusal => PartBody::Refusal(String::new()),
-        PartKind::Thinking => PartBody::Thinking(String::new()),
-        PartKind::Redacted(seal) => PartBody::Redacted(seal),
-        PartKind::ToolCall { id, name, kind } => {
-            PartBody::ToolCall(ToolCall { id, name, arguments: String::new(), kind })
-        }
-        PartKind::Media(media) => PartBody::Media(media),
-        PartKind::Opaque(opaque) => PartBody::Opaque(opaque),
     }
 }
 

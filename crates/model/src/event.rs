@@ -1,6 +1,9 @@
 use serde_json::Value;
 
-use crate::{ApiError, CallId, CallKind, Extras, Logprob, Media, Opaque, ProtocolId, Seal, Stop, Usage};
+use crate::{
+    ApiError, CallId, CallKind, Extras, Logprob, Media, Opaque, PartBody, ProtocolId, Seal, Stop, ToolCall,
+    Usage,
+};
 
 /// One step of an answer. Every decoder gives these, in an order that `Grammar` accepts.
 #[derive(Clone, PartialEq, Debug)]
@@ -80,6 +83,23 @@ pub enum PartKind {
     Media(Media),
     /// A block we have no word for; whole.
     Opaque(Opaque),
+}
+
+impl PartKind {
+    /// The part as it begins, before any delta.
+    pub fn begun(self) -> PartBody {
+        match self {
+            Self::Text => PartBody::Text(String::new()),
+            Self::Refusal => PartBody::Refusal(String::new()),
+            Self::Thinking => PartBody::Thinking(String::new()),
+            Self::Redacted(seal) => PartBody::Redacted(seal),
+            Self::ToolCall { id, name, kind } => {
+                PartBody::ToolCall(ToolCall { id, name, arguments: String::new(), kind })
+            }
+            Self::Media(media) => PartBody::Media(media),
+            Self::Opaque(opaque) => PartBody::Opaque(opaque),
+        }
+    }
 }
 
 /// What is added to a part.

@@ -3,6 +3,7 @@
 //! A protocol is one folder and one line in [`protocols!`]. Framing is written once in [`frame`], the rules a request
 //! must keep before it is sent once in [`fit`], and each codec only maps between its JSON and `rail_model`.
 
+mod answer;
 mod apology;
 mod arguments;
 mod error;
@@ -34,7 +35,7 @@ macro_rules! protocols {
     };
 }
 
-protocols! { anthropic, openai_chat, openai_responses }
+protocols! { anthropic, openai_chat, openai_responses, gemini }
 
 /// The protocol with this id, if we speak it.
 pub fn find(id: &str) -> Option<&'static Protocol> {

@@ -17,7 +17,8 @@ use serde::ser::{Serialize, Serializer};
 pub(crate) type Rest = Option<Box<Map>>;
 
 /// `wire! { struct Name keep { field: Type, other as "jsonName": Type } }`; `keep` keeps explicit nulls, `drop` reads
-/// them as absent, which is right only for stream frames, where they are noise.
+/// them as absent, which is right only for stream frames, where they are noise; `proto` keeps them and also reads
+/// `jsonName` spelled `json_name`, as protocol buffers allow.
 macro_rules! wire {
     ($($(#[$meta:meta])* struct $name:ident $(<$lt:lifetime>)? $nulls:ident {
         $($field:ident $(as $key:literal)? : $ty:ty),* $(,)?
@@ -45,7 +46,8 @@ macro_rules! wire {
                 fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                     let mut read = $name::default();
                     while let Some(key) = map.next_key::<$crate::shape::Str<'de>>()? {
-                        $(if &*key == wire!(@key $field $($key)?) {
+                        $(if wire!(@is $nulls key, wire!(@key $field $($key)?)) {
+                            wire!(@twice $nulls read.$field, read.rest, key, map, wire!(@key $field $($key)?));
                             read.$field = map.next_value()?;
                             wire!(@null $nulls read.$field, read.rest, key);
                             continue;
@@ -114,8 +116,40 @@ macro_rules! wire {
         }
     };
     (@null drop $slot:expr, $rest:expr, $key:ident) => {};
+    (@null proto $slot:expr, $rest:expr, $key:ident) => { wire!(@null keep $slot, $rest, $key) };
+    (@is proto $key:ident, $name:expr) => { $crate::shape::is_proto(&$key, $name) };
+    (@is $nulls:ident $key:ident, $name:expr) => { &*$key == $name };
+    // Said in both spellings: `jsonName` counts, the other is kept as it came.
+    (@twice proto $slot:expr, $rest:expr, $key:ident, $map:ident, $name:expr) => {
+        if $slot.is_some() && &*$key != $name {
+            $rest.get_or_insert_default().insert($key.into_string(), $map.next_value()?);
+            continue;
+        }
+        if let Some(other) = $slot.take() {
+            let other = serde_json::to_value(other).unwrap_or(serde_json::Value::Null);
+            $rest.get_or_insert_default().insert($crate::shape::snake($name), other);
+        }
+    };
+    (@twice $nulls:ident $slot:expr, $rest:expr, $key:ident, $map:ident, $name:expr) => {};
 }
 pub(crate) use wire;
+
+/// Whether a key is this name, in the spelling of JSON (`topK`) or of protocol buffers (`top_k`).
+pub(crate) fn is_proto(key: &str, name: &str) -> bool {
+    key == name || (key.len() > name.len() && key.contains('_') && key == snake(name))
+}
+
+/// `topK` as `top_k`.
+pub(crate) fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for char in name.chars() {
+        if char.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(char.to_ascii_lowercase());
+    }
+    out
+}
 
 /// A string, borrowed from the input where it has no escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -256,6 +290,18 @@ mod tests {
     wire! {
         struct Sample<'a> keep { kind as "type": Str<'a>, text: Str<'a>, n: Count }
         struct Lean drop { text: String }
+        struct Proto proto { top_k as "topK": Count, text: String }
+    }
+
+    #[test]
+    fn protocol_buffers_have_two_spellings_and_the_first_counts() {
+        let one: Proto = serde_json::from_str(r#"{"top_k":1,"x_y":2}"#).unwrap();
+        assert_eq!(serde_json::Value::Object(one.leftovers()), json!({"topK": 1, "x_y": 2}));
+        for text in [r#"{"top_k":1,"topK":2}"#, r#"{"topK":2,"top_k":1}"#] {
+            let both: Proto = serde_json::from_str(text).unwrap();
+            assert_eq!(both.top_k, Some(Count(2)));
+            assert_eq!(serde_json::Value::Object(both.leftovers()), json!({"topK": 2, "top_k": 1}));
+        }
     }
 
     #[test]

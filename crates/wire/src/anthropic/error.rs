@@ -90,8 +90,3 @@ pub(super) fn value(error: &ApiError) -> Value {
         }
     }
 }
-
-/// What a client is told when the upstream just stopped.
-pub(super) fn unfinished() -> ApiError {
-    ApiError::new(ErrorKind::Server, "the upstream's answer ended without its end marker")
-}

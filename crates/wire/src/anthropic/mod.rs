@@ -10,6 +10,7 @@ mod types;
 
 use rail_model::{ApiError, EmbedReply, EmbedRequest, ErrorKind, ProtocolId, Request, TokenCount};
 
+use crate::answer::{SerialOut, WholeOut};
 use crate::error::WireError;
 use crate::fit::Rules;
 use crate::frame::{Decode, Framed, Sse, Whole};
@@ -30,6 +31,7 @@ pub const RULES: Rules = Rules {
     id_max: 256,
     joined_turns: true,
     media_in_results: true,
+    error_results: true,
     bare_text: Some(AS_STRING),
     system_midway: true,
     prefill: true,
@@ -118,8 +120,8 @@ impl Inbound for Anthropic {
 
     fn encoder(&self, body: BodyKind, reply_to: &ReplyTo) -> Box<dyn Encode> {
         match body {
-            BodyKind::Whole => Box::new(reply::WholeOut::new(reply_to)),
-            BodyKind::Stream | BodyKind::Array => Box::new(stream_out::StreamOut::new(reply_to)),
+            BodyKind::Whole => Box::new(WholeOut::<reply::Written>::new(reply_to)),
+            BodyKind::Stream | BodyKind::Array => Box::new(SerialOut::new(stream_out::Writer::new(reply_to))),
         }
     }
 

@@ -1,16 +1,17 @@
 //! Whole answers, both ways, and what streams share with them.
 
 use rail_model::{
-    Assembler, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, Seal, Stop, TokenCount, Usage,
+    ApiError, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, Seal, Stop, TokenCount, Usage,
 };
 use serde_json::Value;
 
 use super::types::{Answer, Block, CountAnswer, TokenDetails, Tokens};
 use super::{AS_COUNTED, DELTA, FRAME, ID, LAST, error, request_in, request_out};
+use crate::answer::WholeAnswer;
 use crate::error::{WireError, parse};
 use crate::frame::{Frame, Mapper};
 use crate::ids;
-use crate::protocol::{Encode, HttpReply, ReplyTo};
+use crate::protocol::{HttpReply, ReplyTo};
 use crate::shape::Count;
 use crate::told::Told;
 
@@ -162,41 +163,17 @@ pub(super) fn tokens(usage: &Usage, complete: bool) -> Tokens {
 }
 
 /// Writes a whole answer.
-pub(super) struct WholeOut {
-    reply_to: ReplyTo,
-    assembler: Assembler,
-    told: Told,
-}
+pub(super) struct Written;
 
-impl WholeOut {
-    pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        Self { reply_to: reply_to.clone(), assembler: Assembler::default(), told: Told::default() }
-    }
-}
+impl WholeAnswer for Written {
+    const ID: ProtocolId = ID;
 
-impl Encode for WholeOut {
-    fn push(&mut self, event: &Event, _: &mut Vec<u8>) {
-        self.assembler.push(event.clone());
+    fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Vec<u8> {
+        serde_json::to_vec(&write(&reply, reply_to, told)).unwrap_or_default()
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        for opaque in self.assembler.noise() {
-            if opaque.origin != ID {
-                self.told.once(format!("event.{}", opaque.origin), "an event of another protocol; left out");
-            }
-        }
-        match std::mem::take(&mut self.assembler).finish() {
-            Some(Ok(reply)) => {
-                let answer = write(&reply, &self.reply_to, &mut self.told);
-                out.extend(serde_json::to_vec(&answer).unwrap_or_default());
-            }
-            Some(Err(error)) => out.extend(error::write(&error).body),
-            None => out.extend(error::write(&error::unfinished()).body),
-        }
-    }
-
-    fn losses(&mut self) -> Vec<rail_model::Loss> {
-        self.told.take()
+    fn fail(error: &ApiError) -> Vec<u8> {
+        error::write(error).body
     }
 }
 

@@ -47,7 +47,8 @@ fn http(path: &str, body: &impl serde::Serialize, request: &Request) -> HttpCall
 
 fn write(request: &Request, target: &TargetSpec) -> (Call, Fitted, Vec<Loss>) {
     let mut fitted = fit(request, target, &RULES);
-    let mut losses = std::mem::take(&mut fitted.losses);
+    let named = std::mem::take(&mut fitted.losses);
+    let mut losses = Vec::new();
     let request = &fitted.request;
     let kept = |key: &str| request.extras.get(ID, key).and_then(Value::as_object);
     let sampling = &request.sampling;
@@ -84,7 +85,8 @@ fn write(request: &Request, target: &TargetSpec) -> (Call, Fitted, Vec<Loss>) {
     };
     unsaid(request, &mut losses);
     let call = call.with_rest(request.extras.owned_by(ID));
-    (call, fitted, losses)
+    fitted.at_origin(&mut losses);
+    (call, fitted, [named, losses].concat())
 }
 
 /// Settings the protocol has no field for.

@@ -2,49 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use rail_model::{Delta, Event, Extras, Loss, Map, Part, PartBody, PartKind, Seal, Stop, ToolCall, Usage};
+use rail_model::{Delta, Event, Extras, Map, Part, PartKind, Seal, Stop, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::types::{Answer, Block};
 use super::{DELTA, DELTAS, FRAME, ID, LAST, error, reply};
+use crate::answer::{SerialAnswer, sse};
 use crate::ids;
-use crate::order::InOrder;
-use crate::protocol::{Encode, ReplyTo};
+use crate::protocol::ReplyTo;
 use crate::told::Told;
 
 /// Writes events as SSE.
-pub(super) struct StreamOut {
-    order: InOrder,
-    writer: Writer,
-}
-
-impl StreamOut {
-    pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        let writer = Writer { reply_to: reply_to.clone(), ..Writer::default() };
-        Self { order: InOrder::default(), writer }
-    }
-}
-
-impl Encode for StreamOut {
-    fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
-        let Self { order, writer } = self;
-        order.push(event, &mut |event| writer.event(event, out));
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.writer.ended {
-            self.writer.event(&Event::Failed(error::unfinished()), out);
-        }
-    }
-
-    fn losses(&mut self) -> Vec<Loss> {
-        self.writer.told.take()
-    }
-}
-
 #[derive(Default)]
-struct Writer {
+pub(super) struct Writer {
     reply_to: ReplyTo,
     /// The head waits for one event, because usage that comes right after it belongs into it.
     head: Option<Box<(Answer, Option<Map>)>>,
@@ -71,7 +42,7 @@ struct Waiting {
     seal: Option<Seal>,
 }
 
-impl Writer {
+impl SerialAnswer for Writer {
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
         if self.ended {
             return;
@@ -111,6 +82,20 @@ impl Writer {
         }
     }
 
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn told(&mut self) -> &mut Told {
+        &mut self.told
+    }
+}
+
+impl Writer {
+    pub(super) fn new(reply_to: &ReplyTo) -> Self {
+        Self { reply_to: reply_to.clone(), ..Self::default() }
+    }
+
     fn flush_head(&mut self, out: &mut Vec<u8>) {
         let Some((mut head, rest)) = self.head.take().map(|head| *head) else { return };
         head.content = Some(Vec::new());
@@ -148,7 +133,7 @@ impl Writer {
         let Waiting { kind, extras, seal } = waiting;
         self.called |= matches!(kind, PartKind::ToolCall { .. });
         let thinking = matches!(kind, PartKind::Thinking);
-        let part = Part { seal, extras, ..Part::new(start_body(kind)) };
+        let part = Part { seal, extras, ..Part::new(kind.begun()) };
         // Foreign media and blocks were named as lost by `to_client`; they get no index.
         let Some(block) = reply::to_client(&part, at, &mut self.told) else { return };
         let index = self.next;
@@ -265,20 +250,6 @@ impl Writer {
     }
 }
 
-fn start_body(kind: PartKind) -> PartBody {
-    match kind {
-        PartKind::Text => PartBody::Text(String::new()),
-        PartKind::Refusal => PartBody::Refusal(String::new()),
-        PartKind::Thinking => PartBody::Thinking(String::new()),
-        PartKind::Redacted(seal) => PartBody::Redacted(seal),
-        PartKind::ToolCall { id, name, kind } => {
-            PartBody::ToolCall(ToolCall { id, name, arguments: String::new(), kind })
-        }
-        PartKind::Media(media) => PartBody::Media(media),
-        PartKind::Opaque(opaque) => PartBody::Opaque(opaque),
-    }
-}
-
 /// Kept fields that stand under `key`.
 fn nested<'a>(extras: &'a Extras, key: &str) -> Option<&'a Map> {
     extras.get(ID, key).and_then(Value::as_object)
@@ -325,17 +296,4 @@ struct With<'a, T: Serialize> {
     known: T,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     rest: Option<&'a Map>,
-}
-
-fn sse(event: &str, data: &impl Serialize, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(event.as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    // Writing JSON to memory can't fail for these shapes; if it did, a half-written frame must not go out.
-    let before = out.len();
-    if serde_json::to_writer(&mut *out, data).is_err() {
-        out.truncate(before);
-        out.extend_from_slice(b"{}");
-    }
-    out.extend_from_slice(b"\n\n");
 }

@@ -167,7 +167,7 @@ fn answer(work: &mut Work<'_>, call: &mut Call, found: &mut Found) -> Option<Ans
                 id: call.id.clone(),
                 name: work.rules.results_named.then(|| call.name.clone()),
                 content: vec![Part::text(INTERRUPTED)],
-                is_error: Some(true),
+                is_error: work.rules.error_results.then_some(true),
                 kind: call.kind,
             };
             let piece = Piece::new(Place::Ours, Part::new(PartBody::ToolResult(result)));

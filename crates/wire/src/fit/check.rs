@@ -100,6 +100,10 @@ impl Checker<'_> {
                     self.demand(result.name.is_some() || !self.rules.results_named, || {
                         "a nameless result".into()
                     });
+                    let failed = result.is_error.is_some();
+                    self.demand(self.rules.error_results || !failed, || {
+                        "a result that can't say it failed".into()
+                    });
                 }
                 PartBody::Media(media) => {
                     let origin = self.request.origin.map_or("", ProtocolId::name);

@@ -30,6 +30,15 @@ impl Place {
         }
     }
 
+    /// The message and, if it is inside one, the part it names.
+    pub(super) fn message_and_part(self) -> Option<(usize, Option<usize>)> {
+        match self {
+            Self::Message(message) => Some((message, None)),
+            Self::Part(message, part) | Self::Nested(message, part, _) => Some((message, Some(part))),
+            Self::Request | Self::System(_) | Self::Tool(_) | Self::Ours => None,
+        }
+    }
+
     fn level(self) -> &'static str {
         match self {
             Self::Request | Self::Ours => "",

@@ -25,7 +25,7 @@ pub use rules::{Results, Rules};
 
 use rail_model::{Loss, Request};
 
-use self::losses::Losses;
+use self::losses::{Losses, Place};
 use self::turns::Turn;
 use crate::protocol::TargetSpec;
 use crate::restore::Restore;
@@ -39,6 +39,33 @@ pub struct Fitted {
     pub losses: Vec<Loss>,
     /// What the answer must change back.
     pub restore: Restore,
+    places: Vec<Vec<Place>>,
+}
+
+impl Fitted {
+    /// Says of losses that were found while writing the fitted request where they stood in the request as it came in.
+    pub fn at_origin(&self, losses: &mut [Loss]) {
+        for loss in losses {
+            if let Some(path) = self.origin_of(&loss.path) {
+                loss.path = path;
+            }
+        }
+    }
+
+    fn origin_of(&self, path: &str) -> Option<String> {
+        let (message, rest) = path.strip_prefix("messages[")?.split_once(']')?;
+        let places = self.places.get(message.parse::<usize>().ok()?)?;
+        let in_part = rest.strip_prefix(".content[").and_then(|rest| rest.split_once(']'));
+        let (place, rest) = match in_part {
+            Some((part, rest)) => (places.get(part.parse::<usize>().ok()?)?, rest),
+            None => (places.first()?, rest),
+        };
+        let (message, part) = place.message_and_part()?;
+        Some(match (in_part, part) {
+            (Some(_), Some(part)) => format!("messages[{message}].content[{part}]{rest}"),
+            (Some(_), None) | (None, _) => format!("messages[{message}]{rest}"),
+        })
+    }
 }
 
 /// Brings a request into a form the target accepts.
@@ -57,11 +84,11 @@ pub fn fit(request: &Request, target: &TargetSpec, rules: &Rules) -> Fitted {
     turns::trim_prefill(&mut work);
     turns::begin_with_user(&mut work);
     cache::settle(&mut work);
-    work.close_turns();
+    let places = work.close_turns();
     // Numbers that depend on the conversation.
     seals::settle_thinking(&mut work);
     limits::settle(&mut work);
-    Fitted { request: work.request, losses: work.losses.finish(), restore: work.restore }
+    Fitted { request: work.request, losses: work.losses.finish(), restore: work.restore, places }
 }
 
 /// A request on the bench. Its messages are `turns` until they are closed again.
@@ -104,7 +131,11 @@ impl<'a> Work<'a> {
         self.rules.custom_tools && self.target.quirks.custom_tools
     }
 
-    fn close_turns(&mut self) {
-        self.request.messages = std::mem::take(&mut self.turns).into_iter().map(Turn::close).collect();
+    /// Makes messages of the turns again; gives the place that each part came from.
+    fn close_turns(&mut self) -> Vec<Vec<Place>> {
+        let turns = std::mem::take(&mut self.turns);
+        let places = turns.iter().map(|turn| turn.pieces.iter().map(|piece| piece.place).collect()).collect();
+        self.request.messages = turns.into_iter().map(Turn::close).collect();
+        places
     }
 }

@@ -189,5 +189,27 @@ fn fit_result(
             piece.part
         })
         .collect();
+    if !work.rules.error_results && result.is_error.take() == Some(true) {
+        say_error(&mut result.content);
+    }
     Fate::Stays
+}
+
+/// Says in words that a tool failed, unless its first line says so already.
+fn say_error(content: &mut Vec<Part>) {
+    let text = content.iter_mut().find_map(|part| match &mut part.body {
+        PartBody::Text(text) => Some(text),
+        PartBody::Refusal(_)
+        | PartBody::Thinking(_)
+        | PartBody::Redacted(_)
+        | PartBody::ToolCall(_)
+        | PartBody::ToolResult(_)
+        | PartBody::Media(_)
+        | PartBody::Opaque(_) => None,
+    });
+    match text {
+        Some(text) if text.lines().next().unwrap_or_default().to_lowercase().contains("error") => {}
+        Some(text) => text.insert_str(0, "Error: "),
+        None => content.insert(0, Part::text("Error: the tool failed.")),
+    }
 }

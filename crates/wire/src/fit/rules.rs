@@ -32,6 +32,8 @@ pub struct Rules {
     pub custom_tools: bool,
     /// Tool results may hold images and documents (the target's quirks may forbid it still).
     pub media_in_results: bool,
+    /// A result can say that its tool failed; otherwise its text must say so.
+    pub error_results: bool,
     /// Assistant messages may hold images and other media.
     pub assistant_media: bool,
     /// Texts and messages may be empty. Only kept for the protocol's own clients: servers that claim compatibility differ here.
@@ -75,6 +77,7 @@ impl Rules {
             stored_history: &[],
             custom_tools: false,
             media_in_results: false,
+            error_results: false,
             assistant_media: false,
             empty_text: false,
             bare_text: None,

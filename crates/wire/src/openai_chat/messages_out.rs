@@ -1,8 +1,6 @@
 //! Messages as the API wants them, in requests and in whole answers.
 
-use rail_model::{
-    CallKind, Extras, Json, Loss, Map, Message, Part, PartBody, Request, Role, ToolCall, ToolResult,
-};
+use rail_model::{CallKind, Extras, Json, Loss, Map, Message, Part, PartBody, Request, Role, ToolCall};
 use serde_json::{Value, json};
 
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
@@ -108,9 +106,9 @@ impl Writer<'_> {
         let content =
             self.content(&result.content.iter().collect::<Vec<_>>(), extras.marked(ID, AS_ARRAY), path);
         let content = match content {
-            Some(content) => Some(said_as_error(content, result)),
+            Some(content) => Some(content),
             None if extras.marked(ID, NO_CONTENT) || object_has(extras, "content") => None,
-            None => Some(said_as_error(StrOr::Str(String::new()), result)),
+            None => Some(StrOr::Str(String::new())),
         };
         let turn = if extras.marked(ID, LEGACY) {
             Turn { role: Some("function".to_owned()), name: result.name.clone(), content, ..Turn::default() }
@@ -312,32 +310,6 @@ fn needs_part(part: &Part) -> bool {
     let own = part.extras.owned_by(ID).into_iter().flat_map(|kept| kept.keys());
     own.into_iter().any(|key| !PLACES.contains(&key.as_str()))
         || part.extras.get(RESPONSES, media::CACHE_MARK).is_some()
-}
-
-/// `is_error` has no field here, so the text must say it.
-fn said_as_error(mut content: StrOr<ContentPart>, result: &ToolResult) -> StrOr<ContentPart> {
-    if result.is_error != Some(true) {
-        return content;
-    }
-    let first = match &mut content {
-        StrOr::Str(text) => Some(text),
-        StrOr::List(list) => list.iter_mut().find_map(|part| part.text.as_mut()),
-    };
-    match first {
-        Some(text) if text.lines().next().unwrap_or_default().to_lowercase().contains("error") => {}
-        Some(text) => text.insert_str(0, "Error: "),
-        None => {
-            if let StrOr::List(list) = &mut content {
-                let part = ContentPart {
-                    kind: Some("text".to_owned()),
-                    text: Some("Error:".to_owned()),
-                    ..ContentPart::default()
-                };
-                list.insert(0, part);
-            }
-        }
-    }
-    content
 }
 
 /// A call, with its id as whoever gets it must see it.

@@ -20,10 +20,11 @@ mod types;
 mod usage;
 
 use rail_model::{
-    ApiError, CallId, EmbedReply, EmbedRequest, ErrorKind, Extras, Map, ProtocolId, Request, Seal, TokenCount,
+    ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, TokenCount,
 };
 use serde_json::Value;
 
+use crate::answer::WholeOut;
 use crate::error::WireError;
 use crate::fit::{Results, Rules};
 use crate::frame::{Decode, Framed, Whole};
@@ -193,7 +194,7 @@ impl Inbound for OpenAiChat {
 
     fn encoder(&self, body: BodyKind, reply_to: &ReplyTo) -> Box<dyn Encode> {
         match body {
-            BodyKind::Whole => Box::new(reply::WholeOut::new(reply_to)),
+            BodyKind::Whole => Box::new(WholeOut::<reply::Written>::new(reply_to)),
             BodyKind::Stream | BodyKind::Array => Box::new(stream_out::StreamOut::new(reply_to)),
         }
     }
@@ -213,9 +214,4 @@ impl Inbound for OpenAiChat {
     fn keep_alive(&self) -> &'static [u8] {
         KEEP_ALIVE
     }
-}
-
-/// What a client is told when the upstream just stopped.
-fn unfinished() -> ApiError {
-    ApiError::new(ErrorKind::Server, "the upstream's answer ended without its end marker")
 }

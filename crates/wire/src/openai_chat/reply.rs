@@ -1,18 +1,19 @@
 //! Whole answers, both ways.
 
-use rail_model::{Assembler, CallId, Event, Extras, Loss, Map, Part, PartBody, ProtocolId, Reply, Seal};
+use rail_model::{ApiError, CallId, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, Seal};
 use serde_json::{Number, Value};
 
 use super::messages_out::Spoken;
 use super::types::{Answer, CallEntry, Choice, Logprobs, Turn};
 use super::{
     AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NO_CHOICES, OTHERS, error, id_for_client,
-    messages_in, messages_out, missing, nest, object_at, unfinished, usage,
+    messages_in, messages_out, missing, nest, object_at, usage,
 };
+use crate::answer::WholeAnswer;
 use crate::error::{WireError, parse};
 use crate::frame::{Frame, Mapper};
 use crate::ids;
-use crate::protocol::{Encode, HttpReply, ReplyTo};
+use crate::protocol::{HttpReply, ReplyTo};
 use crate::shape::Count;
 use crate::told::Told;
 
@@ -144,42 +145,17 @@ fn attach(mut logprobs: Logprobs, parts: &mut [Part]) -> Map {
 }
 
 /// Writes a whole answer.
-pub(super) struct WholeOut {
-    reply_to: ReplyTo,
-    assembler: Assembler,
-    told: Told,
-}
+pub(super) struct Written;
 
-impl WholeOut {
-    pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        Self { reply_to: reply_to.clone(), assembler: Assembler::default(), told: Told::default() }
-    }
-}
+impl WholeAnswer for Written {
+    const ID: ProtocolId = ID;
 
-impl Encode for WholeOut {
-    fn push(&mut self, event: &Event, _: &mut Vec<u8>) {
-        self.assembler.push(event.clone());
+    fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Vec<u8> {
+        serde_json::to_vec(&write(&reply, reply_to, told)).unwrap_or_default()
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        for opaque in self.assembler.noise() {
-            self.told.once(
-                format!("event.{}", opaque.origin),
-                "an event that has no place in a whole answer; left out",
-            );
-        }
-        match std::mem::take(&mut self.assembler).finish() {
-            Some(Ok(reply)) => {
-                let answer = write(&reply, &self.reply_to, &mut self.told);
-                out.extend(serde_json::to_vec(&answer).unwrap_or_default());
-            }
-            Some(Err(error)) => out.extend(error::write(&error).body),
-            None => out.extend(error::write(&unfinished()).body),
-        }
-    }
-
-    fn losses(&mut self) -> Vec<Loss> {
-        self.told.take()
+    fn fail(error: &ApiError) -> Vec<u8> {
+        error::write(error).body
     }
 }
 

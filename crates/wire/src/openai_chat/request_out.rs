@@ -13,18 +13,21 @@ use super::{
     STREAM_FALSE, UNTYPED, USAGE, messages_out, object_at, request_in,
 };
 use crate::arguments;
-use crate::fit::{Fitted, fit};
+use crate::fit::fit;
 use crate::protocol::{Encoded, HttpCall, MaxTokensKey, TargetSpec, ThinkingStyle};
 use crate::shape::{Count, StrOr};
 
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
-    let Fitted { request, mut losses, restore } = fit(request, &issuer_of(request, target), &RULES);
-    let call = write(&request, target, &mut losses);
+    let mut fitted = fit(request, &issuer_of(request, target), &RULES);
+    let named = std::mem::take(&mut fitted.losses);
+    let mut losses = Vec::new();
+    let call = write(&fitted.request, target, &mut losses);
+    fitted.at_origin(&mut losses);
     let mut http = HttpCall::post("/chat/completions", serde_json::to_vec(&call).unwrap_or_default());
     if request.origin == Some(ID) {
-        http.headers.extend(request.headers.iter().cloned());
+        http.headers.extend(fitted.request.headers.iter().cloned());
     }
-    Encoded { call: http, losses, restore }
+    Encoded { call: http, losses: [named, losses].concat(), restore: fitted.restore }
 }
 
 /// A client of this protocol that sends Google's signatures back is talking to Google.

@@ -11,7 +11,7 @@ use super::frames::{Frames, chunk_of, overlay, own, sse};
 use super::piece::{Said, SaidCall, SaidCustom, SaidFunction, SaidLogprobs};
 use super::{
     AFTER, CHOICES, CHUNK, DETAILS, GEMINI, GOOGLE, ID, IN_CALLS, JOINED, LEGACY, NO_CONTENT, OTHERS,
-    REASONING, error, id_for_client, messages_out, unfinished, usage,
+    REASONING, error, id_for_client, messages_out, usage,
 };
 use crate::protocol::{Encode, ReplyTo};
 use crate::told::Told;
@@ -122,7 +122,7 @@ impl Encode for StreamOut {
 
     fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.ended {
-            self.failed(&unfinished(), out);
+            self.failed(&crate::answer::unfinished(), out);
         }
     }
 

@@ -184,8 +184,3 @@ fn message(error: &ApiError) -> String {
         Some(_) | None => error.message.clone(),
     }
 }
-
-/// What a client is told when the upstream just stopped.
-pub(super) fn unfinished() -> ApiError {
-    ApiError::new(ErrorKind::Server, "the upstream's answer ended without its end marker")
-}

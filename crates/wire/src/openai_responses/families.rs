@@ -1,6 +1,6 @@
 //! How the pieces of each kind of part are told in a stream.
 
-use rail_model::{CallKind, Delta, Extras, Logprob, Map, Opaque, Part, PartBody, PartKind, ToolCall};
+use rail_model::{CallKind, Delta, Extras, Logprob, Map, Part, PartBody, ToolCall};
 
 use super::frames::Piece;
 use super::{EMPTY, FRAMES, ID, OBFUSCATION, RAW, kept_fields};
@@ -87,18 +87,4 @@ pub(super) fn sealed_only(part: Part, first: &Delta) -> Part {
 
 pub(super) fn frames<'a>(extras: &'a Extras, name: &str) -> Option<&'a Map> {
     extras.get(ID, FRAMES)?.get(name)?.as_object()
-}
-
-pub(super) fn empty(kind: &PartKind) -> PartBody {
-    match kind.clone() {
-        PartKind::Text => PartBody::Text(String::new()),
-        PartKind::Refusal => PartBody::Refusal(String::new()),
-        PartKind::Thinking => PartBody::Thinking(String::new()),
-        PartKind::Redacted(seal) => PartBody::Redacted(seal),
-        PartKind::ToolCall { id, name, kind } => {
-            PartBody::ToolCall(ToolCall { id, name, arguments: String::new(), kind })
-        }
-        PartKind::Media(media) => PartBody::Media(media),
-        PartKind::Opaque(Opaque { origin, value }) => PartBody::Opaque(Opaque { origin, value }),
-    }
 }

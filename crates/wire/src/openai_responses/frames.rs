@@ -72,17 +72,3 @@ pub(super) struct Piece<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) logprobs: Option<Value>,
 }
-
-/// Writes one frame.
-pub(super) fn sse(event: &str, data: &impl Serialize, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(event.as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    // Writing JSON to memory can't fail for these shapes; if it did, a half-written frame must not go out.
-    let before = out.len();
-    if serde_json::to_writer(&mut *out, data).is_err() {
-        out.truncate(before);
-        out.extend_from_slice(b"{}");
-    }
-    out.extend_from_slice(b"\n\n");
-}

@@ -27,6 +27,7 @@ use rail_model::{
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::answer::{SerialOut, WholeOut};
 use crate::error::WireError;
 use crate::fit::{Results, Rules};
 use crate::frame::{Decode, Framed, Sse, Whole};
@@ -68,6 +69,7 @@ pub const RULES: Rules = Rules {
         ("openai-chat", "prompt_cache_options"),
         ("openai-chat", "moderation"),
         ("openai-chat", "verbosity"),
+        ("openai-chat", "content.file_id"),
         ("openai-chat", "content.image_url"),
         ("openai-chat", "content.prompt_cache_breakpoint"),
     ],
@@ -258,8 +260,8 @@ impl Inbound for Responses {
 
     fn encoder(&self, body: BodyKind, reply_to: &ReplyTo) -> Box<dyn Encode> {
         match body {
-            BodyKind::Whole => Box::new(reply::WholeOut::new(reply_to)),
-            BodyKind::Stream | BodyKind::Array => Box::new(stream_out::StreamOut::new(reply_to)),
+            BodyKind::Whole => Box::new(WholeOut::<reply::Written>::new(reply_to)),
+            BodyKind::Stream | BodyKind::Array => Box::new(SerialOut::new(stream_out::Writer::new(reply_to))),
         }
     }
 

@@ -1,8 +1,6 @@
 //! Whole answers, both ways.
 
-use rail_model::{
-    Assembler, CallKind, Event, Extras, Loss, Map, Part, PartBody, ProtocolId, Reply, TokenCount,
-};
+use rail_model::{ApiError, CallKind, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, TokenCount};
 use serde_json::Value;
 
 use super::dress::{Place, dress};
@@ -10,9 +8,10 @@ use super::item_in::{self, Side};
 use super::item_out::{self, Reader};
 use super::types::{Answer, CountAnswer};
 use super::{ID, error, head, kept_fields, missing, object, usage};
+use crate::answer::WholeAnswer;
 use crate::error::{WireError, parse};
 use crate::frame::{Frame, Mapper};
-use crate::protocol::{Encode, HttpReply, ReplyTo};
+use crate::protocol::{HttpReply, ReplyTo};
 use crate::shape::Count;
 use crate::told::Told;
 
@@ -57,44 +56,22 @@ fn read(mut answer: Answer) -> Result<Reply, WireError> {
 }
 
 /// Writes a whole answer.
-pub(super) struct WholeOut {
-    reply_to: ReplyTo,
-    assembler: Assembler,
-    told: Told,
-}
+pub(super) struct Written;
 
-impl WholeOut {
-    pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        Self { reply_to: reply_to.clone(), assembler: Assembler::default(), told: Told::default() }
-    }
-}
+impl WholeAnswer for Written {
+    const ID: ProtocolId = ID;
 
-impl Encode for WholeOut {
-    fn push(&mut self, event: &Event, _: &mut Vec<u8>) {
-        self.assembler.push(event.clone());
+    fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Vec<u8> {
+        write(reply, reply_to, told).to_string().into_bytes()
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        for opaque in self.assembler.noise() {
-            if opaque.origin != ID {
-                self.told.once(format!("event.{}", opaque.origin), "an event of another protocol; left out");
+    fn fail(error: &ApiError) -> Vec<u8> {
+        match &error.said {
+            Some((origin, said)) if *origin == ID && said.get("object").is_some() => {
+                said.to_string().into_bytes()
             }
+            Some(_) | None => error::write(error).body,
         }
-        let body = match std::mem::take(&mut self.assembler).finish() {
-            Some(Ok(reply)) => write(reply, &self.reply_to, &mut self.told).to_string().into_bytes(),
-            Some(Err(error)) => match &error.said {
-                Some((origin, said)) if *origin == ID && said.get("object").is_some() => {
-                    said.to_string().into_bytes()
-                }
-                Some(_) | None => error::write(&error).body,
-            },
-            None => error::write(&error::unfinished()).body,
-        };
-        out.extend(body);
-    }
-
-    fn losses(&mut self) -> Vec<Loss> {
-        self.told.take()
     }
 }
 

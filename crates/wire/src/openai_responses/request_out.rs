@@ -55,17 +55,24 @@ const NOT_COUNTED: &[&str] = &[
 ];
 
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
-    let mut fitted = fit(request, target, &RULES);
-    let mut losses = std::mem::take(&mut fitted.losses);
-    let call = body(&fitted.request, target, &mut losses);
+    let (call, fitted, losses) = write(request, target);
     Encoded { call: http("/responses", &call, request), losses, restore: fitted.restore }
 }
 
+fn write(request: &Request, target: &TargetSpec) -> (Call, Fitted, Vec<Loss>) {
+    let mut fitted = fit(request, target, &RULES);
+    let named = std::mem::take(&mut fitted.losses);
+    let mut losses = Vec::new();
+    let call = body(&fitted.request, target, &mut losses);
+    fitted.at_origin(&mut losses);
+    (call, fitted, [named, losses].concat())
+}
+
 pub(super) fn encode_count(request: &Request, target: &TargetSpec) -> Encoded {
-    let Fitted { request: fitted, mut losses, restore } = fit(request, target, &RULES);
-    let mut body = object(&body(&fitted, target, &mut losses));
+    let (call, fitted, losses) = write(request, target);
+    let mut body = object(&call);
     body.retain(|key, _| !NOT_COUNTED.contains(&key.as_str()));
-    Encoded { call: http("/responses/input_tokens", &body, request), losses, restore }
+    Encoded { call: http("/responses/input_tokens", &body, request), losses, restore: fitted.restore }
 }
 
 fn http(path: &str, body: &impl Serialize, request: &Request) -> HttpCall {
@@ -108,7 +115,7 @@ pub(super) fn body(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss
 
 /// What a request of another protocol needs here, and what of it can't be said.
 fn adapt(request: &Request, target: &TargetSpec, call: &mut Call, losses: &mut Vec<Loss>) {
-    shared(request, call, losses);
+    shared(request, call);
     // Nothing is kept upstream, so reasoning must come sealed to be given back.
     if !call.rest.as_ref().is_some_and(|rest| rest.contains_key("store")) {
         call.store = Some(false);
@@ -151,8 +158,8 @@ fn adapt(request: &Request, target: &TargetSpec, call: &mut Call, losses: &mut V
     }
 }
 
-/// Carries what Chat Completions says in the same words; `fit` took it for lost.
-fn shared(request: &Request, call: &mut Call, losses: &mut Vec<Loss>) {
+/// Carries what Chat Completions says in the same words.
+fn shared(request: &Request, call: &mut Call) {
     let Some(kept) = request.extras.owned_by(CHAT) else { return };
     for key in SHARED {
         if let Some(value) = kept.get(*key) {
@@ -162,7 +169,6 @@ fn shared(request: &Request, call: &mut Call, losses: &mut Vec<Loss>) {
     if let Some(word) = kept.get("verbosity").and_then(Value::as_str) {
         call.text.get_or_insert_default().verbosity = Some(word.to_owned());
     }
-    losses.retain(|loss| !SHARED.contains(&loss.path.as_str()) && loss.path != "verbosity");
 }
 
 fn input(request: &Request, target: &TargetSpec, call: &mut Call, losses: &mut Vec<Loss>) {
@@ -323,10 +329,6 @@ fn output(result: &ToolResult, part: &Part, path: &str, losses: &mut Vec<Loss>) 
     };
     let content =
         text.map_or_else(|| contents(&result.content, &format!("{path}.content"), losses), Value::from);
-    if result.is_error == Some(true) {
-        losses
-            .push(Loss::new(format!("{path}.is_error"), "this API has no such field; the text stands alone"));
-    }
     let mut map = Map::from_iter([("type".to_owned(), Value::from(kind))]);
     map.insert("call_id".to_owned(), Value::from(result.id.as_str()));
     map.insert("output".to_owned(), content);

@@ -1,45 +1,16 @@
 //! A streamed answer, as clients of the API expect it.
 
-use rail_model::{ApiError, Event, Extras, Loss, Map, Part, Stop, Usage};
+use rail_model::{ApiError, Event, Extras, Map, Part, Stop, Usage};
 use serde_json::Value;
 
 use super::families::frames;
-use super::frames::{AnswerBody, Frame, Spot, sse};
+use super::frames::{AnswerBody, Frame, Spot};
 use super::{ID, error, head, usage};
-use crate::order::InOrder;
-use crate::protocol::{Encode, ReplyTo};
+use crate::answer::{SerialAnswer, sse};
+use crate::protocol::ReplyTo;
 use crate::told::Told;
 
 /// Writes events as SSE.
-pub(super) struct StreamOut {
-    order: InOrder,
-    writer: Writer,
-}
-
-impl StreamOut {
-    pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        let writer = Writer { reply_to: reply_to.clone(), ..Writer::default() };
-        Self { order: InOrder::default(), writer }
-    }
-}
-
-impl Encode for StreamOut {
-    fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
-        let Self { order, writer } = self;
-        order.push(event, &mut |event| writer.event(event, out));
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.writer.ended {
-            self.writer.failed(&error::unfinished(), out);
-        }
-    }
-
-    fn losses(&mut self) -> Vec<Loss> {
-        self.writer.told.take()
-    }
-}
-
 #[derive(Default)]
 pub(super) struct Writer {
     pub(super) reply_to: ReplyTo,
@@ -71,7 +42,7 @@ pub(super) struct Writer {
     pub(super) refused: bool,
 }
 
-impl Writer {
+impl SerialAnswer for Writer {
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
         if self.ended {
             return;
@@ -105,6 +76,20 @@ impl Writer {
             Event::Finished { stop, extras } => self.finished(stop, extras, out),
             Event::Failed(error) => self.failed(error, out),
         }
+    }
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn told(&mut self) -> &mut Told {
+        &mut self.told
+    }
+}
+
+impl Writer {
+    pub(super) fn new(reply_to: &ReplyTo) -> Self {
+        Self { reply_to: reply_to.clone(), ..Self::default() }
     }
 
     pub(super) fn frame(

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::content::{self, Voice};
 use super::dress::{Place, annotation, dress};
-use super::families::{empty, family, frames, grow, piece_fields, sealed_only};
+use super::families::{family, frames, grow, piece_fields, sealed_only};
 use super::frames::{AnnotationBody, ItemBody, PartBodyFrame, Piece, Spot};
 use super::item_out::{self, Class, Reader, is_own};
 use super::stream_out::Writer;
@@ -13,7 +13,7 @@ use super::{FINAL, ID, ITEM, LOGPROBS_FOLLOW, RAW, SAME_ITEM, kept_fields};
 
 impl Writer {
     pub(super) fn opened(&mut self, kind: &PartKind, extras: &Extras, out: &mut Vec<u8>) {
-        let part = Part { extras: extras.clone(), ..Part::new(empty(kind)) };
+        let part = Part { extras: extras.clone(), ..Part::new(kind.clone().begun()) };
         let opaque = matches!(kind, PartKind::Opaque(opaque) if opaque.origin == ID);
         self.foreign = !(is_own(extras) || opaque);
         if !self.foreign {

@@ -48,14 +48,21 @@ pub(crate) fn frames(bytes: &[u8]) -> Vec<Value> {
     } else {
         Box::new(rail_wire::Sse::new())
     };
-    framer.push(bytes, &mut sink).unwrap();
+    // Gemini ends a broken stream with an error that is no event.
+    let bare = bytes.windows(2).position(|pair| pair == b"\n{").filter(|_| bytes.starts_with(b"data:"));
+    let (events, bare) = bytes.split_at(bare.map_or(bytes.len(), |at| at + 1));
+    framer.push(events, &mut sink).unwrap();
     framer.finish(&mut sink).unwrap();
+    list.extend((!bare.is_empty()).then(|| json(bare)));
     list
 }
 
 /// A request as `protocol` reads it.
 pub(crate) fn read_request(protocol: &Protocol, bytes: &[u8]) -> Result<Request, ApiError> {
-    protocol.inbound.decode_request(&HttpCall::post("", bytes.to_vec()))
+    // Gemini names the model in the path.
+    let path =
+        if protocol.id == rail_wire::gemini::ID { "/v1beta/models/gemini-3-pro:generateContent" } else { "" };
+    protocol.inbound.decode_request(&HttpCall::post(path, bytes.to_vec()))
 }
 
 /// A request as `protocol` writes it for a target that keeps to its protocol.

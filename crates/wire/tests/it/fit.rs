@@ -164,7 +164,8 @@ fn trap_15_missing_result_is_made_up() {
     assert_eq!(out[2].parts[..2], [interrupted("a"), result("b")]);
     assert_eq!(losses, "messages[1].content[0]: a call without a result; one that says so was added");
     let (out, _) = sent(&CHAT, [user([text("q")]), assistant([call("a")])]);
-    assert_eq!(out[2..], [tool([interrupted("a")])]);
+    let said = result_with("a", vec![text("The call was interrupted and has no result.")]);
+    assert_eq!(out[2..], [tool([said])], "this protocol has no flag for it");
 }
 
 #[test]

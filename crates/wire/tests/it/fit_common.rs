@@ -7,51 +7,11 @@ use rail_model::{
 use rail_wire::fit::{Fitted, Results, Rules, check, fit};
 use rail_wire::{ImageLimits, Quirks, Shrunk, TargetSpec};
 
-pub(crate) const ANTHROPIC: Rules = Rules {
-    name_max: 128,
-    id_max: 64,
-    joined_turns: true,
-    media_in_results: true,
-    system_midway: true,
-    prefill: true,
-    sealed_thinking: true,
-    budget_min: Some(1024),
-    cache_marks: 4,
-    attribution: true,
-    ..Rules::strict(ProtocolId::new("anthropic"))
-};
+pub(crate) const ANTHROPIC: Rules = rail_wire::anthropic::RULES;
 
-pub(crate) const CHAT: Rules = Rules {
-    any_id: true,
-    results: Results::OwnMessages,
-    custom_tools: true,
-    empty_text: true,
-    system_midway: true,
-    prefill: true,
-    user_first: false,
-    carried: &[
-        ("openai-responses", "metadata"),
-        ("openai-responses", "content.detail"),
-        ("openai-responses", "content.file_id"),
-    ],
-    ..Rules::strict(ProtocolId::new("openai-chat"))
-};
+pub(crate) const CHAT: Rules = rail_wire::openai_chat::RULES;
 
-pub(crate) const RESPONSES: Rules = Rules {
-    id_max: 64,
-    any_id: true,
-    results: Results::OwnMessages,
-    joined_turns: true,
-    results_anywhere: true,
-    stored_history: &["previous_response_id", "conversation"],
-    custom_tools: true,
-    media_in_results: true,
-    empty_text: true,
-    system_midway: true,
-    prefill: true,
-    user_first: false,
-    ..Rules::strict(ProtocolId::new("openai-responses"))
-};
+pub(crate) const RESPONSES: Rules = rail_wire::openai_responses::RULES;
 
 pub(crate) const GEMINI: Rules = Rules {
     name_extra: ".:",
@@ -60,6 +20,7 @@ pub(crate) const GEMINI: Rules = Rules {
     joined_turns: true,
     results_named: true,
     media_in_results: true,
+    error_results: true,
     assistant_media: true,
     ..Rules::strict(ProtocolId::new("gemini"))
 };

@@ -7,6 +7,7 @@ mod cost;
 mod fit;
 mod fit_common;
 mod fit_props;
+mod gemini;
 mod identity;
 mod matrix;
 mod openai_chat_answers;

@@ -312,7 +312,15 @@ fn what_a_request_says_is_still_said_in_every_protocol() {
                 let (body, _) = write_request(to, &request);
                 let mut all = String::new();
                 strings(&body, &mut |text| all.extend([text, "\u{1}"]));
-                for words in said(&request).iter().filter(|words| !all.contains(words.as_str())) {
+                let mut request = request.clone();
+                if to.id == rail_wire::gemini::ID {
+                    // Gemini can't go on from words of its own; named as lost.
+                    request.messages.pop_if(|message| message.role == rail_model::Role::Assistant);
+                }
+                // The billing line of Claude Code is for Anthropic only, and named as lost elsewhere.
+                let meant = |words: &&String| !words.starts_with("x-anthropic-billing-header:");
+                for words in said(&request).iter().filter(meant).filter(|words| !all.contains(words.as_str()))
+                {
                     missing.push(format!("{} {} -> {}: {words:?}", from.id, fixture.name, to.id));
                 }
                 let again = read_request(to, body.to_string().as_bytes());
@@ -345,7 +353,9 @@ fn essence(events: Vec<Event>) -> Option<Essence> {
             PartBody::ToolCall(call) => {
                 let arguments = if call.arguments.is_empty() { "{}" } else { &call.arguments };
                 let value = serde_json::from_str(arguments)
-                    .unwrap_or_else(|_| serde_json::json!({"_raw": arguments}));
+                    .ok()
+                    .filter(Value::is_object)
+                    .unwrap_or_else(|| serde_json::json!({"_raw": arguments}));
                 essence.calls.push((call.name.clone(), value));
             }
             PartBody::Redacted(_) | PartBody::ToolResult(_) | PartBody::Media(_) | PartBody::Opaque(_) => {}

@@ -99,7 +99,7 @@ fn trap_15_a_failed_result_says_so_in_its_text() {
     };
     assert_eq!(text("no such file"), "Error: no such file");
     assert_eq!(text("IOError: no such file"), "IOError: no such file");
-    assert_eq!(text(""), "Error: ");
+    assert_eq!(text(""), "Error: the tool failed.");
 }
 
 #[test]
