@@ -1,7 +1,12 @@
-//! What several crates' tests need: for now a scripted peer on a real socket.
+//! What several crates' tests need of the outside: a scripted peer, and scripted models, on real sockets.
 
+mod models;
 mod peer;
 
+pub use models::{
+    Asked, COUNTED, Models, NOW, Question, SCRIPTED_MODEL, ScriptError, Turn, call, image, read_script,
+    redacted, text, thinking, vector,
+};
 pub use peer::{
     Conversation, Departure, Leaving, Peer, Recorded, Step, chunk, garbage, http_head, http_whole,
     last_chunk, refused_addr, sse_head,

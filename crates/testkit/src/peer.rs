@@ -1,9 +1,9 @@
 //! A TCP server that plays a script, for tests of clients.
 
-mod bytes;
+pub(crate) mod bytes;
 mod play;
-mod request;
-mod stage;
+pub(crate) mod request;
+pub(crate) mod stage;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,7 +21,7 @@ pub use stage::{Departure, Leaving};
 use stage::Stage;
 
 /// How long a wait may take before it panics; far more than a healthy test needs.
-const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
 /// One thing that the peer does on a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]

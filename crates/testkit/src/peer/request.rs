@@ -29,14 +29,14 @@ impl Recorded {
     }
 }
 
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     /// The client sent its end before the request was whole.
     Ended,
     Io(io::Error),
     Malformed(String),
 }
 
-pub(super) fn read(input: &mut impl BufRead, connection: usize) -> Result<Recorded, ReadError> {
+pub(crate) fn read(input: &mut impl BufRead, connection: usize) -> Result<Recorded, ReadError> {
     let start = line(input)?;
     let (method, target) = match *start.split(' ').collect::<Vec<_>>() {
         [method, target, "HTTP/1.1"] if !method.is_empty() && !target.is_empty() => (method, target),

@@ -26,7 +26,7 @@ pub enum Leaving {
 }
 
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(crate) struct Stage {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -53,14 +53,14 @@ enum Connection {
 }
 
 /// What ended a wait of a conversation.
-pub(super) enum Waited {
+pub(crate) enum Waited {
     Opened,
     PeerEnded,
     TooLong,
 }
 
 impl Stage {
-    pub(super) fn new(deadline: Duration) -> Stage {
+    pub(crate) fn new(deadline: Duration) -> Stage {
         let state = State {
             deadline,
             ended: false,
@@ -73,16 +73,16 @@ impl Stage {
         Stage { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(super) fn set_deadline(&self, deadline: Duration) {
+    pub(crate) fn set_deadline(&self, deadline: Duration) {
         self.lock().deadline = deadline;
     }
 
-    pub(super) fn deadline(&self) -> Duration {
+    pub(crate) fn deadline(&self) -> Duration {
         self.lock().deadline
     }
 
     /// Registers a connection, with its stream if it will be played; false when the peer has ended.
-    pub(super) fn enter(&self, number: usize, stream: Option<&Arc<TcpStream>>) -> bool {
+    pub(crate) fn enter(&self, number: usize, stream: Option<&Arc<TcpStream>>) -> bool {
         let mut state = self.lock();
         if state.ended {
             return false;
@@ -97,33 +97,33 @@ impl Stage {
     }
 
     /// Lets go of a connection's stream, so that the thread that plays it is the last to hold it.
-    pub(super) fn leave(&self, number: usize, departure: Option<Departure>) {
+    pub(crate) fn leave(&self, number: usize, departure: Option<Departure>) {
         let over = departure.map_or(Connection::Over, Connection::Left);
         self.lock().connections.insert(number, over);
         self.changed.notify_all();
     }
 
-    pub(super) fn open(&self, gate: &'static str) {
+    pub(crate) fn open(&self, gate: &'static str) {
         self.lock().open.insert(gate);
         self.changed.notify_all();
     }
 
-    pub(super) fn reach(&self, mark: &'static str) {
+    pub(crate) fn reach(&self, mark: &'static str) {
         self.lock().reached.insert(mark);
         self.changed.notify_all();
     }
 
-    pub(super) fn record(&self, request: Recorded) {
+    pub(crate) fn record(&self, request: Recorded) {
         self.lock().requests.push(request);
         self.changed.notify_all();
     }
 
-    pub(super) fn fault(&self, fault: String) {
+    pub(crate) fn fault(&self, fault: String) {
         self.lock().faults.push(fault);
         self.changed.notify_all();
     }
 
-    pub(super) fn wait_at(&self, gate: &'static str, deadline: Duration) -> Waited {
+    pub(crate) fn wait_at(&self, gate: &'static str, deadline: Duration) -> Waited {
         let (state, _) = self
             .changed
             .wait_timeout_while(self.lock(), deadline, |state| !state.ended && !state.open.contains(gate))
@@ -137,13 +137,13 @@ impl Stage {
         }
     }
 
-    pub(super) fn wait_for(&self, mark: &'static str) {
+    pub(crate) fn wait_for(&self, mark: &'static str) {
         self.until(&format!("a connection to reach `{mark}`"), |state| {
             state.reached.contains(mark).then_some(())
         });
     }
 
-    pub(super) fn client_left(&self, number: usize) -> Departure {
+    pub(crate) fn client_left(&self, number: usize) -> Departure {
         let left = self.until(&format!("the client to leave connection {number}"), |state| {
             match state.connections.get(&number)? {
                 Connection::Playing(_) => None,
@@ -158,31 +158,31 @@ impl Stage {
         }
     }
 
-    pub(super) fn requests(&self) -> Vec<Recorded> {
+    pub(crate) fn requests(&self) -> Vec<Recorded> {
         self.lock().requests.clone()
     }
 
-    pub(super) fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.lock().connections.len()
     }
 
-    pub(super) fn unexpected(&self) -> Vec<usize> {
+    pub(crate) fn unexpected(&self) -> Vec<usize> {
         let state = self.lock();
         let unexpected =
             state.connections.iter().filter(|(_, connection)| matches!(connection, Connection::Unexpected));
         unexpected.map(|(number, _)| *number).collect()
     }
 
-    pub(super) fn faults(&self) -> Vec<String> {
+    pub(crate) fn faults(&self) -> Vec<String> {
         self.lock().faults.clone()
     }
 
-    pub(super) fn ended(&self) -> bool {
+    pub(crate) fn ended(&self) -> bool {
         self.lock().ended
     }
 
     /// Wakes every wait and every read and write; no connection enters from now on.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
         for connection in state.connections.values() {

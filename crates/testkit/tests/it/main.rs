@@ -1,4 +1,12 @@
 //! Tests of the testkit itself.
 
 #[cfg(test)]
+mod client;
+#[cfg(test)]
+mod judges;
+#[cfg(test)]
+mod models;
+#[cfg(test)]
 mod peer;
+#[cfg(test)]
+mod scripted_model;
