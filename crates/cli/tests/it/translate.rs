@@ -46,7 +46,7 @@ fn every_pair_and_kind_translates() {
             for (kind, file) in [
                 ("request", "request/minimal.json"),
                 ("response", "response/minimal.json"),
-                ("stream", "stream/tools"),
+                ("stream", "stream/parallel"),
                 ("error", "error/"),
             ] {
                 let path = match kind {

@@ -143,7 +143,7 @@ impl Layout {
         });
         let from = out.len();
         // Writing into memory can't fail, and every key is a string.
-        let _ = serde_json::to_writer(&mut *out, frame);
+        let _ = frame.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, OneLine));
         if self.kind == BodyKind::Stream {
             // A model's own arguments may be spread over lines; in JSON such a line end is white space, here it ends the event.
             for byte in out.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -207,5 +207,36 @@ pub(super) fn overlay_map(base: &mut Map, rest: Map) {
                 base.insert(key, value);
             }
         }
+    }
+}
+
+/// Google's Python SDK also ends lines at U+0085, U+2028 and U+2029, so a frame has them only escaped.
+struct OneLine;
+
+impl serde_json::ser::Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        text: &str,
+    ) -> std::io::Result<()> {
+        let mut rest = text;
+        while let Some(at) = rest.find(['\u{85}', '\u{2028}', '\u{2029}']) {
+            let (before, after) = rest.split_at(at);
+            out.write_all(before.as_bytes())?;
+            let mut chars = after.chars();
+            if let Some(char) = chars.next() {
+                write!(out, "\\u{:04x}", u32::from(char))?;
+            }
+            rest = chars.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
+
+    fn write_raw_fragment<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        text: &str,
+    ) -> std::io::Result<()> {
+        self.write_string_fragment(out, text)
     }
 }

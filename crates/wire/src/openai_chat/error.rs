@@ -138,7 +138,16 @@ pub(super) fn write(error: &ApiError) -> HttpReply {
     reply
 }
 
-/// The error as JSON, the same before and in a stream.
+/// The error as a frame of a stream. Clients know it by its `error` field alone, so what was said by an event's name
+/// is said anew.
+pub(super) fn stream_value(error: &ApiError) -> Value {
+    let value = value(error);
+    let known =
+        value.get("error").is_some_and(|error| is_said(&error.to_string())) || value.get("choices").is_some();
+    if known { value } else { self::value(&ApiError { said: None, ..error.clone() }) }
+}
+
+/// The error as JSON.
 pub(super) fn value(error: &ApiError) -> Value {
     match &error.said {
         Some((origin, body)) if *origin == ID => body.clone(),

@@ -366,7 +366,7 @@ impl StreamOut {
 
     fn failed(&mut self, error: &ApiError, out: &mut Vec<u8>) {
         self.ended = true;
-        sse(&error::value(error), out);
+        sse(&error::stream_value(error), out);
     }
 }
 
