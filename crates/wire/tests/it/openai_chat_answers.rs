@@ -352,8 +352,7 @@ fn minted_ids_are_the_same_for_the_same_answer() {
 #[test]
 fn usage_beside_another_choice_may_come_first() {
     let body = b"data: {\"id\":\"c\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n";
-    let events =
-        crate::corpus::events(&rail_wire::openai_chat::PROTOCOL, rail_wire::BodyKind::Stream, body).unwrap();
+    let events = events(&PROTOCOL, BodyKind::Stream, body).unwrap();
     assert!(
         events.iter().any(|event| matches!(event, Event::Usage(usage) if usage.input == Some(7))),
         "{events:?}"
