@@ -148,7 +148,7 @@ fn content<'a>(
     Content { role: role.map(str::to_owned), parts, rest: None }.with_rest(kept)
 }
 
-/// Where the running turn begins: after the last words of the user. From there on each first call of a model's message
+/// Where the running turn begins: after the last message of the user that answers no call. From there on each first call of a model's message
 /// must carry a signature, and one that came from another model gets the documented stand-in. Models known to be older
 /// than that rule are left alone; an unknown name is taken for a newer one, because the stand-in does no harm and its
 /// lack ends the conversation. A client of this protocol has its signatures itself.
@@ -157,11 +157,12 @@ fn active_turns(request: &Request, target: &TargetSpec) -> usize {
     if request.origin == Some(ID) || OLDER.iter().any(|older| name.starts_with(older)) {
         return usize::MAX;
     }
-    let speaks = |part: &Part| !matches!(part.body, PartBody::ToolResult(_));
+    // Words beside results, as Claude Code sends them, do not end the turn that the calls belong to.
+    let answers = |part: &Part| matches!(part.body, PartBody::ToolResult(_));
     let last = request
         .messages
         .iter()
-        .rposition(|message| message.role == Role::User && message.parts.iter().any(speaks));
+        .rposition(|message| message.role == Role::User && !message.parts.iter().any(answers));
     last.map_or(0, |at| at + 1)
 }
 
