@@ -62,6 +62,15 @@ fn anthropic_thinks_without_a_temperature_and_without_a_forced_tool() {
 }
 
 #[test]
+fn a_loss_inside_an_object_that_was_read_says_what_is_lost() {
+    let config = json!({"temperature": 0.5, "mediaResolution": "MEDIA_RESOLUTION_LOW"});
+    let asked = json!({"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": config});
+    let (body, losses) = sent("gemini", "anthropic", asked);
+    assert_eq!(body["temperature"], 0.5);
+    assert_eq!(losses, "generationConfig: anthropic has no such field (mediaResolution)\n");
+}
+
+#[test]
 fn the_least_effort_of_others_is_not_anthropics_usual_one() {
     let (body, _) = sent("openai-chat", "anthropic", chat(json!({"reasoning_effort": "minimal"})));
     assert_eq!(body["output_config"]["effort"], "low");
