@@ -223,7 +223,7 @@ fn what_a_result_holds_stands_where_the_api_takes_it() {
 }
 
 #[test]
-fn trap_34_the_first_call_of_each_running_turn_is_signed() {
+fn trap_34_the_first_call_of_each_message_is_signed() {
     let own = Seal { issuer: "gemini".into(), data: "OWN=".into() };
     let messages = vec![
         user("before"),
@@ -262,8 +262,8 @@ fn trap_34_the_first_call_of_each_running_turn_is_signed() {
     let dummy = Some(json!("skip_thought_signature_validator"));
     assert_eq!(
         [signed(&body, 1, 0), signed(&body, 5, 0), signed(&body, 5, 1), signed(&body, 5, 2)],
-        [None, None, dummy.clone(), None],
-        "words beside results do not end the turn, a message of words does"
+        [dummy.clone(), None, dummy.clone(), None],
+        "also after the turn is over, so that the history keeps its bytes"
     );
     assert_eq!(
         [signed(&body, 7, 0), signed(&body, 7, 1), signed(&body, 9, 0)],
