@@ -12,6 +12,10 @@ pub(crate) fn object(text: &str, path: &str, losses: &mut Vec<Loss>) -> Json {
     if trimmed.is_empty() {
         return empty();
     }
+    if let Some(mended) = without_lone_surrogates(text) {
+        losses.push(Loss::new(path, "half of a surrogate pair, which no server takes, became U+FFFD"));
+        return object(&mended, path, losses);
+    }
     match Json::parse(text.to_owned()) {
         Ok(json) if json.is_object() => json,
         Ok(_) | Err(_) => {
@@ -20,6 +24,31 @@ pub(crate) fn object(text: &str, path: &str, losses: &mut Vec<Loss>) -> Json {
             Json::from(Value::Object(Map::from_iter([(RAW.to_owned(), Value::String(text.to_owned()))])))
         }
     }
+}
+
+/// JSON text with each escaped half of a surrogate pair replaced; None when there is none, which is nearly always.
+fn without_lone_surrogates(text: &str) -> Option<String> {
+    let escape = |at: usize| {
+        let unit = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(unit, 16).ok()
+    };
+    let mut out = String::new();
+    let (mut at, mut copied) = (0, 0);
+    while let Some(found) = text.get(at..)?.find('\\') {
+        at += found;
+        at += match (escape(at), escape(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                out.push_str(text.get(copied..at)?);
+                out.push_str("\\ufffd");
+                copied = at + 6;
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
+    (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
 }
 
 /// `{}`.
@@ -72,5 +101,27 @@ pub(crate) fn budget_of(effort: Option<&Effort>) -> u64 {
         Some(Effort::Medium | Effort::Other(_)) | None => 8192,
         Some(Effort::High) => 24_576,
         Some(Effort::XHigh | Effort::Max) => 32_768,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_sent_as_the_model_wrote_them_or_named() {
+        let table = [
+            (r#"{"a": 1.0}"#, r#"{"a": 1.0}"#, 0),
+            ("", "{}", 0),
+            ("[1]", r#"{"_raw":"[1]"}"#, 1),
+            (r#"{"a":"#, r#"{"_raw":"{\"a\":"}"#, 1),
+            (r#"{"s":"\ud83d\ude00 \\ud800"}"#, r#"{"s":"\ud83d\ude00 \\ud800"}"#, 0),
+            (r#"{"s":"\ud800x\udc00"}"#, r#"{"s":"\ufffdx\ufffd"}"#, 1),
+        ];
+        for (text, expected, count) in table {
+            let mut losses = Vec::new();
+            assert_eq!(object(text, "x", &mut losses).text(), expected);
+            assert_eq!(losses.len(), count, "{text}: {losses:?}");
+        }
     }
 }

@@ -78,6 +78,8 @@ pub(crate) fn parse<'de, T: serde::Deserialize<'de>>(
     protocol: ProtocolId,
     bytes: &'de [u8],
 ) -> Result<T, WireError> {
+    // Some editors and shells put a byte order mark before a body.
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     serde_json::from_slice(bytes).map_err(|error| located::<T>(protocol, bytes, &error))
 }
 

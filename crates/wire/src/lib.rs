@@ -6,6 +6,7 @@
 mod answer;
 mod apology;
 mod arguments;
+mod breakpoint;
 mod error;
 pub mod fit;
 mod frame;

@@ -52,6 +52,9 @@ macro_rules! wire {
                             wire!(@null $nulls read.$field, read.rest, key);
                             continue;
                         })*
+                        if &*key == $crate::shape::NUMBER {
+                            return Err(serde::de::Error::custom("invalid type: number, expected an object"));
+                        }
                         let value = map.next_value()?;
                         read.rest.get_or_insert_default().insert(key.into_string(), value);
                     }
@@ -150,6 +153,9 @@ pub(crate) fn snake(name: &str) -> String {
     }
     out
 }
+
+/// How `serde_json` shows a number to a reader that also takes objects.
+pub(crate) const NUMBER: &str = "$serde_json::private::Number";
 
 /// A string, borrowed from the input where it has no escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

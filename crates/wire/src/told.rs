@@ -26,7 +26,7 @@ impl Told {
         }
         for key in extras.lost_on(protocol) {
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-            self.once(path, &format!("{protocol} has no such field; left out"));
+            self.once(path, &format!("{protocol} can't say it; left out"));
         }
     }
 

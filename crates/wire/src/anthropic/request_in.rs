@@ -279,7 +279,8 @@ fn choice(call: &mut Call, request: &mut Request) -> Result<(), WireError> {
 
 fn thinking(call: &mut Call, request: &mut Request) {
     let effort = call.output_config.as_mut().and_then(|config| config.effort.take());
-    let mut asked = call.thinking.take();
+    let is_empty = |config: &mut ThinkingConfig| config.clone().leftovers().is_empty();
+    let mut asked = call.thinking.take_if(|config| !is_empty(config));
     if effort.is_none() && asked.is_none() {
         return;
     }

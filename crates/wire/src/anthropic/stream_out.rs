@@ -194,7 +194,7 @@ impl Writer {
                 write(Piece { r#type: "citations_delta", citation: Some(value), ..Piece::default() });
             }
             Delta::Extra { key, .. } => {
-                self.told.once(format!("content[{at}].{key}"), "anthropic has no such field; left out")
+                self.told.once(format!("content[{at}].{key}"), "anthropic can't say it; left out")
             }
         }
     }

@@ -102,7 +102,7 @@ impl Losses {
             let level = if under.is_empty() { place.level() } else { "" };
             if !is_carried(rules, origin.name(), level, &field) {
                 let inside = extras.get(origin, key).map_or_else(String::new, keys_of);
-                self.add(place, &field, format!("{} has no such field{inside}", rules.protocol));
+                self.add(place, &field, format!("{} can't say it{inside}", rules.protocol));
             }
         }
     }

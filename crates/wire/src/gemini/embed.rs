@@ -125,7 +125,7 @@ pub(super) fn encode(request: &EmbedRequest, target: &TargetSpec) -> Encoded {
         losses.push(Loss::new("user", "gemini has no field for the end user; left out"));
     }
     for key in request.extras.lost_on(ID) {
-        losses.push(Loss::new(key, "gemini has no such field; left out"));
+        losses.push(Loss::new(key, "gemini can't say it; left out"));
     }
     let batched = request.extras.marked(ID, BATCH) || request.inputs.len() != 1;
     let (verb, call) = if batched {

@@ -160,7 +160,7 @@ impl AnswerOut {
             Delta::Logprobs(list) => self.frame.probabilities.extend(list.iter().cloned()),
             Delta::Extra { origin, key, value: _ } => {
                 if *origin != ID {
-                    self.told.once(format!("parts[{at}].{key}"), "gemini has no such field; left out");
+                    self.told.once(format!("parts[{at}].{key}"), "gemini can't say it; left out");
                 }
             }
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::types::{AudioRef, ContentPart, FileRef, UrlRef};
 use super::{ID, PLAIN_DATA, PLAIN_URL, RESPONSES, VIDEO_URL, nest, object_at};
+use crate::breakpoint;
 use crate::error::{WireError, parse_at};
 use crate::plain;
 
@@ -46,6 +47,7 @@ pub(super) fn read(mut part: ContentPart, path: &str) -> Result<Part, WireError>
         return Ok(Part::new(PartBody::Opaque(Opaque { origin: ID, value })));
     };
     let own = std::mem::take(&mut read.extras);
+    read.cache = part.prompt_cache_breakpoint.take().map(|point| breakpoint::read(point, ID));
     read.extras = Extras::rest(ID, part.leftovers());
     read.extras.merge(own);
     Ok(read)
@@ -166,8 +168,8 @@ pub(super) fn write(
         }
     }
     let mut out = out.with_rest(part.extras.owned_by(ID));
-    if let Some(mark) = part.extras.get(RESPONSES, CACHE_MARK) {
-        out.rest.get_or_insert_default().insert(CACHE_MARK.to_owned(), mark.clone());
+    if let Some(point) = breakpoint::write(part.cache.as_ref()) {
+        out.rest.get_or_insert_default().insert(breakpoint::KEY.to_owned(), point);
     }
     Some(out)
 }
@@ -181,9 +183,6 @@ pub(super) fn note(part: &Part) -> Option<ContentPart> {
         ..ContentPart::default()
     })
 }
-
-/// A field of parts that the vendor's two protocols share.
-pub(super) const CACHE_MARK: &str = "prompt_cache_breakpoint";
 
 fn write_media(
     media: &Media,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
 use super::{
     AS_ARRAY, AS_OBJECT, BEGINS, CHUNK, DETAILS, DEVELOPER, EMPTY, FIELD, GEMINI, GOOGLE, ID, IN_CALLS,
-    LEGACY, MESSAGE, NO_CONTENT, REASONING, RESPONSES, UNTYPED, media, object_at,
+    LEGACY, MESSAGE, NO_CONTENT, REASONING, UNTYPED, media, object_at,
 };
 use crate::protocol::{ReasoningBack, TargetSpec};
 use crate::shape::StrOr;
@@ -310,7 +310,7 @@ fn without_places(mut part: ContentPart) -> ContentPart {
 fn needs_part(part: &Part) -> bool {
     let own = part.extras.owned_by(ID).into_iter().flat_map(|kept| kept.keys());
     own.into_iter().any(|key| !PLACES.contains(&key.as_str()))
-        || part.extras.get(RESPONSES, media::CACHE_MARK).is_some()
+        || crate::breakpoint::write(part.cache.as_ref()).is_some()
 }
 
 /// A call, with its id as whoever gets it must see it.

@@ -49,6 +49,7 @@ pub const RULES: Rules = Rules {
     system_midway: true,
     prefill: true,
     user_first: false,
+    cache_marks: 80,
     carried: &[
         ("openai-responses", "metadata"),
         ("openai-responses", "moderation"),
@@ -62,7 +63,7 @@ pub const RULES: Rules = Rules {
         ("openai-responses", "text"),
         ("openai-responses", "content.detail"),
         ("openai-responses", "content.file_id"),
-        ("openai-responses", "content.prompt_cache_breakpoint"),
+        ("openai-responses", "cache_control.ttl"),
     ],
     ..Rules::strict(ID)
 };

@@ -285,7 +285,7 @@ fn rest(request: &Request, losses: &mut Vec<Loss>) -> Option<Map> {
         if key == "verbosity" {
             shared.insert(key.clone(), value.clone());
         } else {
-            losses.push(Loss::new(format!("text.{key}"), "openai-chat has no such field; left out"));
+            losses.push(Loss::new(format!("text.{key}"), "openai-chat can't say it; left out"));
         }
     }
     Some(shared)

@@ -291,7 +291,7 @@ impl StreamOut {
                     Said { reasoning_details: vec![value.clone()], ..Said::default() }
                 }
                 (_, key) => {
-                    self.told.once(format!("parts[{at}].{key}"), "openai-chat has no such field; left out");
+                    self.told.once(format!("parts[{at}].{key}"), "openai-chat can't say it; left out");
                     return self.end_frame(extras, out);
                 }
             },

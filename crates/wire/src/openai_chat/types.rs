@@ -55,6 +55,7 @@ wire! {
         video_url: Json,
         input_audio: AudioRef,
         file: FileRef,
+        prompt_cache_breakpoint: crate::breakpoint::Breakpoint,
     }
     struct UrlRef keep { url: String }
     struct AudioRef keep { data: String, format: String }

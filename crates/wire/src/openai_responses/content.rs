@@ -2,16 +2,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rail_model::{
-    CacheMark, Extras, Json, Logprob, Loss, Map, Media, MediaKind, MediaSource, Opaque, Part, PartBody,
-};
+use rail_model::{Extras, Json, Logprob, Loss, Map, Media, MediaKind, MediaSource, Opaque, Part, PartBody};
 use serde_json::{Number, Value};
 
 use super::types::{Audio, Content, Peek, TokenLogprob};
 use super::{
-    BREAKPOINT, CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_RIVALS, RAW_DATA, SOUND, TYPE, kept_fields, missing,
-    object,
+    CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_RIVALS, RAW_DATA, SOUND, TYPE, kept_fields, missing, object,
 };
+use crate::breakpoint;
 use crate::error::{WireError, parse, parse_at};
 use crate::plain;
 
@@ -74,12 +72,7 @@ fn known(json: &Json, kind: &str, voice: Voice, path: &str) -> Result<Option<Par
     let mut part = Part::new(body);
     let logprobs = content.logprobs.take_if(|list| !list.is_empty());
     part.logprobs = logprobs.into_iter().flatten().map(logprob_in).collect();
-    part.cache = content.prompt_cache_breakpoint.take().map(|mut point| {
-        point.mode.take_if(|mode| mode == "explicit");
-        let mut mark = CacheMark { ttl: None, extras: Extras::rest(ID, point.leftovers()) };
-        mark.extras.mark(ID, BREAKPOINT);
-        mark
-    });
+    part.cache = content.prompt_cache_breakpoint.take().map(|point| breakpoint::read(point, ID));
     part.extras = Extras::rest(ID, content.leftovers());
     part.extras.merge(notes);
     Ok(Some(part))
@@ -173,13 +166,8 @@ pub(super) fn write(part: &Part, voice: Voice, path: &str, losses: &mut Vec<Loss
             return None;
         }
     }
-    if let Some(mark) = part.cache.as_ref().filter(|mark| mark.extras.marked(ID, BREAKPOINT)) {
-        let mut point = Map::from_iter([("mode".to_owned(), Value::from("explicit"))]);
-        point.extend(kept_fields(&mark.extras));
-        map.insert("prompt_cache_breakpoint".to_owned(), Value::Object(point));
-    }
-    if let Some(point) = part.extras.get(CHAT, "prompt_cache_breakpoint") {
-        map.insert("prompt_cache_breakpoint".to_owned(), point.clone());
+    if let Some(point) = breakpoint::write(part.cache.as_ref()) {
+        map.insert(breakpoint::KEY.to_owned(), point);
     }
     let nested: Vec<&str> = if map.contains_key("input_audio") { vec!["input_audio"] } else { Vec::new() };
     map.extend(kept_fields(&part.extras).filter(|(key, _)| !nested.contains(&key.as_str())));

@@ -116,7 +116,7 @@ pub(super) fn adapted(extras: &Extras, reply_to: &ReplyTo, told: &mut Told) -> M
         let shared = SHARED.iter().find(|(theirs, _)| *theirs == key);
         match (shared, extras.get(CHAT, key)) {
             (Some((_, ours)), Some(value)) => map.insert((*ours).to_owned(), value.clone()).map_or((), drop),
-            (Some(_) | None, _) => told.once(key, "openai-responses has no such field; left out"),
+            (Some(_) | None, _) => told.once(key, "openai-responses can't say it; left out"),
         }
     }
     map

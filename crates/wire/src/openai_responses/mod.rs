@@ -71,7 +71,7 @@ pub const RULES: Rules = Rules {
         ("openai-chat", "verbosity"),
         ("openai-chat", "content.file_id"),
         ("openai-chat", "content.image_url"),
-        ("openai-chat", "content.prompt_cache_breakpoint"),
+        ("openai-chat", "cache_control.ttl"),
     ],
     ..Rules::strict(ID)
 };
@@ -98,7 +98,6 @@ const NO_RIVALS: &str = "no-rivals";
 const CHOSEN_CUSTOM: &str = "chosen-custom";
 const RAW_DATA: &str = "raw-data";
 const SOUND: &str = "sound";
-const BREAKPOINT: &str = "breakpoint";
 /// The part goes on in the item of the part before.
 const SAME_ITEM: &str = "same-item";
 /// The reasoning was sealed, so without its seal it is not to be sent.

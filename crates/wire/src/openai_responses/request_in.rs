@@ -91,6 +91,9 @@ fn input(call: &mut Call, request: &mut Request) -> Result<(), WireError> {
 }
 
 fn item(json: &Json, path: &str, request: &mut Request) -> Result<(), WireError> {
+    if json.text().starts_with('[') {
+        return Err(WireError::malformed(ID, path, "must be an object"));
+    }
     let kind = item_in::kind(json, path)?;
     let role = match kind {
         Kind::User => Role::User,

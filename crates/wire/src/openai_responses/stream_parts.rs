@@ -142,7 +142,7 @@ impl Writer {
                 Some(value) => self.annotation(value, extras, out),
                 None => {
                     let path = format!("output[{}].{key}", self.output.len());
-                    self.told.once(path, "openai-responses has no such field; left out");
+                    self.told.once(path, "openai-responses can't say it; left out");
                 }
             },
         }

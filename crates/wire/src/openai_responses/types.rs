@@ -53,10 +53,9 @@ wire! {
         file_url: String,
         filename: String,
         input_audio: Audio,
-        prompt_cache_breakpoint: Breakpoint,
+        prompt_cache_breakpoint: crate::breakpoint::Breakpoint,
     }
     struct Audio keep { data: String, format: String }
-    struct Breakpoint keep { mode: String }
     struct TokenLogprob keep { token: String, logprob: Number, bytes: Json, top_logprobs: Vec<TokenLogprob> }
 
     struct Tool keep {

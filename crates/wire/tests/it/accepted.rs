@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rail_wire::find;
 use serde_json::{Value, json};
 
 use crate::corpus::{read_request, write_request};
@@ -67,7 +68,7 @@ fn a_loss_inside_an_object_that_was_read_says_what_is_lost() {
     let asked = json!({"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": config});
     let (body, losses) = sent("gemini", "anthropic", asked);
     assert_eq!(body["temperature"], 0.5);
-    assert_eq!(losses, "generationConfig: anthropic has no such field (mediaResolution)\n");
+    assert_eq!(losses, "generationConfig: anthropic can't say it (mediaResolution)\n");
 }
 
 #[test]
@@ -215,4 +216,42 @@ fn the_end_of_a_prefill_is_not_white_space_for_anthropic() {
     let messages = json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": "It is \n"}]);
     let (body, _) = sent("openai-chat", "anthropic", json!({"model": "m", "messages": messages}));
     assert_eq!(body["messages"][1]["content"][0]["text"], "It is");
+}
+
+#[test]
+fn cache_breakpoints_travel_between_openais_protocols_and_to_anthropic() {
+    let chat = find("openai-chat").unwrap();
+    let responses = find("openai-responses").unwrap();
+    let point = json!({"mode": "explicit", "ttl": "30m"});
+    let body = json!({"model": "m", "input": [{"type": "message", "role": "user",
+        "content": [{"type": "input_text", "text": "x", "prompt_cache_breakpoint": point}]}]});
+    let request = read_request(responses, body.to_string().as_bytes()).unwrap();
+    let (sent, losses) = write_request(chat, &request);
+    assert_eq!(sent["messages"][0]["content"][0]["prompt_cache_breakpoint"], point);
+    assert_eq!(losses, []);
+    let request = read_request(chat, sent.to_string().as_bytes()).unwrap();
+    let (sent, _) = write_request(responses, &request);
+    assert_eq!(sent["input"][0]["content"][0]["prompt_cache_breakpoint"], point);
+    let (sent, _) = write_request(find("anthropic").unwrap(), &request);
+    assert_eq!(sent["messages"][0]["content"][0]["cache_control"], json!({"type": "ephemeral"}));
+}
+
+#[test]
+fn wrong_shapes_are_named_and_a_byte_order_mark_is_not_one() {
+    let table = [
+        ("gemini", r#"{"contents":-1.5}"#, "gemini, contents: invalid type: number, expected an object"),
+        (
+            "openai-responses",
+            r#"{"model":"m","input":[[]]}"#,
+            "openai-responses, input[0]: must be an object",
+        ),
+    ];
+    for (id, body, expected) in table {
+        let error = read_request(find(id).unwrap(), body.as_bytes()).unwrap_err();
+        assert!(error.message.starts_with(expected), "{}", error.message);
+    }
+    let anthropic = find("anthropic").unwrap();
+    let body = "\u{feff}{\"model\":\"m\",\"max_tokens\":9,\"thinking\":{},\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}";
+    let (sent, _) = write_request(anthropic, &read_request(anthropic, body.as_bytes()).unwrap());
+    assert_eq!(sent["thinking"], json!({}));
 }

@@ -417,7 +417,8 @@ fn trap_24_the_earliest_cache_marks_are_dropped() {
     let fitted_ = fitted(&request, &target(), &ANTHROPIC);
     assert_eq!(losses(&fitted_), "tools[0].cache_control: anthropic takes at most 4 cache marks");
     assert_eq!(fitted_.request.system, request.system);
-    let none = fitted(&request, &target(), &CHAT);
+    let without = Rules { cache_marks: 0, ..CHAT };
+    let none = fitted(&request, &target(), &without);
     assert_eq!(losses(&none), "", "a hint where there are none");
     assert!(none.request.tools[0].cache.is_none() && none.request.system[0].cache.is_none());
 }
@@ -619,11 +620,11 @@ fn extras_are_named_unless_they_are_carried_and_many_become_one() {
     request.messages[2].extras = extras(origin, &["status"]);
     request.tools = vec![rail_model::ToolDecl { extras: extras(origin, &["x_field"]), ..function("f") }];
     request.thinking = Some(Thinking { extras: extras(origin, &["summary"]), ..Thinking::default() });
-    let expected = "truncation: openai-chat has no such field\n\
-                    thinking.summary: openai-chat has no such field\n\
-                    tools[0].x_field: openai-chat has no such field\n\
-                    messages[0].content[0].annotations: openai-chat has no such field (7 times)\n\
-                    messages[2].status: openai-chat has no such field";
+    let expected = "truncation: openai-chat can't say it\n\
+                    thinking.summary: openai-chat can't say it\n\
+                    tools[0].x_field: openai-chat can't say it\n\
+                    messages[0].content[0].annotations: openai-chat can't say it (7 times)\n\
+                    messages[2].status: openai-chat can't say it";
     assert_eq!(losses(&fitted(&request, &target(), &CHAT)), expected);
     assert_eq!(losses(&fit(&request, &target(), &RESPONSES)), "");
 }
