@@ -14,6 +14,7 @@ mod order;
 mod protocol;
 mod restore;
 mod shape;
+mod sniff;
 mod told;
 
 pub use error::{WireError, WireErrorKind};
