@@ -121,7 +121,7 @@ fn foreign_errors_get_the_types_that_clients_react_to() {
 #[test]
 fn an_error_told_by_the_events_name_alone_reaches_the_client() {
     let body = b"event: error\ndata: {\"code\":\"server_error\",\"message\":\"gone\"}\n\n";
-    let events = crate::corpus::events(&PROTOCOL, BodyKind::Stream, body).unwrap();
+    let events = events(&PROTOCOL, BodyKind::Stream, body).unwrap();
     let (out, _) = crate::corpus::write_answer(&PROTOCOL, BodyKind::Stream, &events);
     let frames = crate::corpus::frames(&out);
     assert_eq!(frames[0]["error"]["message"], "gone");
