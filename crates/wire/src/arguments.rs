@@ -34,6 +34,25 @@ pub(crate) fn any_object() -> Json {
     Json::from(Value::Object(Map::from_iter(fields)))
 }
 
+/// The schema of a tool for servers that refuse anything but an object which says its properties, be they none.
+pub(crate) fn schema(said: Option<&Json>) -> Json {
+    let Some(json) = said else { return any_object() };
+    let Value::Object(mut map) = json.value() else { return any_object() };
+    let object = map.get("type").is_none_or(|kind| kind == "object");
+    let whole = map.contains_key("type")
+        && map.get("properties").is_some_and(Value::is_object)
+        && map.get("required").is_none_or(|names| !names.is_null());
+    if !object || whole || map.contains_key("$ref") {
+        return json.clone();
+    }
+    map.entry("type").or_insert_with(|| Value::from("object"));
+    if !map.get("properties").is_some_and(Value::is_object) {
+        map.insert("properties".to_owned(), Value::Object(Map::new()));
+    }
+    map.retain(|key, value| key != "required" || !value.is_null());
+    Json::from(Value::Object(map))
+}
+
 /// The effort that a token budget stands for.
 pub(crate) fn effort_of(budget: u64) -> Effort {
     match budget {

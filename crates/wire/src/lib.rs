@@ -11,6 +11,7 @@ pub mod fit;
 mod frame;
 mod ids;
 mod order;
+mod plain;
 mod protocol;
 mod restore;
 mod shape;

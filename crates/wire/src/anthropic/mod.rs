@@ -1,9 +1,11 @@
 //! Anthropic Messages.
 
 mod error;
+mod media_out;
 mod reply;
 mod request_in;
 mod request_out;
+mod settings_out;
 mod stream_in;
 mod stream_out;
 mod types;
@@ -46,6 +48,7 @@ pub const RULES: Rules = Rules {
 // How a thing we have a word for was spelled.
 const AS_STRING: &str = "string";
 const AS_CUSTOM: &str = "custom";
+const AS_BASE64: &str = "base64";
 const NO_CONTENT: &str = "no-content";
 const AS_COUNTED: &str = "as-counted";
 /// Where kept fields of a frame's `delta` stand in the extras.

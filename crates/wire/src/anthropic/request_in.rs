@@ -8,7 +8,7 @@ use rail_model::{
 use serde_json::Value;
 
 use super::types::{Block, CacheControl, Call, Choice, Source, ThinkingConfig, Tool, Turn};
-use super::{AS_CUSTOM, AS_STRING, ID, NO_CONTENT};
+use super::{AS_BASE64, AS_CUSTOM, AS_STRING, ID, NO_CONTENT};
 use crate::error::{WireError, parse, parse_at};
 use crate::ids;
 use crate::protocol::HttpCall;
@@ -218,10 +218,14 @@ fn media(kind: &str, block: &mut Block, path: &str) -> Result<Option<Part>, Wire
         kind: if kind == "image" { MediaKind::Image } else { MediaKind::Document },
         mime: source.media_type.take(),
         source: place,
-        name: block.title.take(),
+        name: block.title.take_if(|_| kind == "document"),
     };
     block.source = None;
+    let encoded = matches!(media.source, MediaSource::Base64(_)) && media.kind == MediaKind::Document;
     let mut part = Part::new(PartBody::Media(media));
+    if encoded {
+        part.extras.mark(ID, AS_BASE64);
+    }
     let left = source.leftovers();
     if !left.is_empty() {
         part.extras.insert(ID, "source", Value::Object(left));

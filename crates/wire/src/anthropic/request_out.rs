@@ -1,16 +1,15 @@
 //! A request as the API takes it.
 
 use rail_model::{
-    CacheMark, Effort, Extras, Format, Json, Loss, Map, Media, MediaKind, MediaSource, Message, Opaque, Part,
-    PartBody, Request, Role, Thinking, ThinkingMode, ToolChoice, ToolDecl, ToolKind, ToolResult,
+    CacheMark, Effort, Format, Json, Loss, Map, Message, Opaque, Part, PartBody, Request, Role, Thinking,
+    ThinkingMode, ToolChoice, ToolDecl, ToolKind, ToolResult,
 };
 use serde_json::Value;
 
 use super::types::{
-    Block, CacheControl, Call, Choice, Metadata, OutputConfig, OutputFormat, Source, ThinkingConfig, Tool,
-    Turn,
+    Block, CacheControl, Call, Choice, Metadata, OutputConfig, OutputFormat, ThinkingConfig, Tool, Turn,
 };
-use super::{AS_CUSTOM, AS_STRING, DELTAS, FRAME, ID, NO_CONTENT, RULES};
+use super::{AS_CUSTOM, AS_STRING, DELTAS, FRAME, ID, NO_CONTENT, RULES, media_out, settings_out};
 use crate::arguments;
 use crate::fit::{Fitted, fit};
 use crate::protocol::{Encoded, HttpCall, TargetSpec, ThinkingStyle};
@@ -51,12 +50,11 @@ fn write(request: &Request, target: &TargetSpec) -> (Call, Fitted, Vec<Loss>) {
     let mut losses = Vec::new();
     let request = &fitted.request;
     let kept = |key: &str| request.extras.get(ID, key).and_then(Value::as_object);
-    let sampling = &request.sampling;
-    let thinking = request
-        .thinking
-        .as_ref()
-        .map(|thinking| self::thinking(thinking, target, request.origin == Some(ID), &mut losses));
+    let own = request.origin == Some(ID);
+    let asked = settings_out::thinking(request, &mut losses);
+    let thinking = asked.map(|asked| thinking(&asked, target, own, &mut losses));
     let (thinking, effort) = thinking.unwrap_or_default();
+    let sampling = settings_out::sampling(request, thinking.as_ref(), &mut losses);
     let output_config = output_config(request, effort, &mut losses);
     let max_tokens = sampling
         .max_output
@@ -65,10 +63,9 @@ fn write(request: &Request, target: &TargetSpec) -> (Call, Fitted, Vec<Loss>) {
         model: Some(target.model.clone()),
         max_tokens: Some(Count(max_tokens)),
         system: system(&request.system, &mut losses),
-        messages: Some(
-            request.messages.iter().enumerate().map(|(at, message)| turn(at, message, &mut losses)).collect(),
-        ),
-        tools: (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect()),
+        messages: Some(turns(request, &mut losses)),
+        tools: (!request.tools.is_empty())
+            .then(|| request.tools.iter().map(|decl| tool(decl, own)).collect()),
         tool_choice: choice(request, &mut losses),
         thinking,
         output_config,
@@ -112,6 +109,20 @@ fn system(parts: &[Part], losses: &mut Vec<Loss>) -> Option<StrOr<Block>> {
         [] => None,
         parts => Some(content(parts, "system", losses)),
     }
+}
+
+fn turns(request: &Request, losses: &mut Vec<Loss>) -> Vec<Turn> {
+    let turns = request.messages.iter().enumerate().map(|(at, message)| turn(at, message, losses));
+    let mut turns: Vec<Turn> = turns.collect();
+    // The API refuses white space at the end of words that it is to go on from.
+    if request.origin != Some(ID)
+        && request.messages.last().is_some_and(|message| message.role == Role::Assistant)
+        && let Some(StrOr::List(blocks)) = turns.last_mut().and_then(|turn| turn.content.as_mut())
+        && let Some(text) = blocks.last_mut().and_then(|block| block.text.as_mut())
+    {
+        text.truncate(text.trim_end().len());
+    }
+    turns
 }
 
 fn turn(at: usize, message: &Message, losses: &mut Vec<Loss>) -> Turn {
@@ -167,7 +178,7 @@ pub(super) fn block(part: &Part, path: &str, losses: &mut Vec<Loss>) -> Option<B
             kind("tool_result");
             self::result(result, part, &mut block, path, losses);
         }
-        PartBody::Media(media) => self::media(media, part, &mut block, path, losses)?,
+        PartBody::Media(media) => media_out::media(media, part, &mut block, path, losses),
         PartBody::Opaque(opaque) => return self::opaque(opaque, part),
     }
     block.cache_control = part.cache.as_ref().map(cache_control);
@@ -226,55 +237,14 @@ fn result(result: &ToolResult, part: &Part, block: &mut Block, path: &str, losse
     }
 }
 
-fn media(media: &Media, part: &Part, block: &mut Block, path: &str, losses: &mut Vec<Loss>) -> Option<()> {
-    let kind = match media.kind {
-        MediaKind::Image => "image",
-        MediaKind::Document => "document",
-        MediaKind::Audio | MediaKind::Video => {
-            losses.push(Loss::new(path, "anthropic takes no sound or film; left out"));
-            return None;
-        }
-    };
-    block.kind = Some(kind.to_owned());
-    block.title = media.name.clone();
-    let mut source = Source { media_type: media.mime.clone(), ..Source::default() };
-    let name = match &media.source {
-        MediaSource::Base64(data) => {
-            source.data = Some(data.clone());
-            source.media_type.get_or_insert_with(|| "application/pdf".to_owned());
-            "base64"
-        }
-        MediaSource::Text(text) => {
-            source.data = Some(text.clone());
-            source.media_type.get_or_insert_with(|| "text/plain".to_owned());
-            "text"
-        }
-        MediaSource::Url(url) => {
-            source.url = Some(url.clone());
-            source.media_type = None;
-            "url"
-        }
-        MediaSource::FileId(id) => {
-            source.file_id = Some(id.clone());
-            source.media_type = None;
-            "file"
-        }
-    };
-    source.kind = Some(name.to_owned());
-    let kept = part.extras.get(ID, "source").and_then(Value::as_object);
-    block.source = Json::parse(serde_json::to_string(&source.with_rest(kept)).unwrap_or_default()).ok();
-    Some(())
-}
-
-fn tool(decl: &ToolDecl) -> Tool {
+fn tool(decl: &ToolDecl, own: bool) -> Tool {
     let cache_control = decl.cache.as_ref().map(cache_control);
     match &decl.kind {
         ToolKind::Server(opaque) => {
             Tool { cache_control, ..Tool::default() }.with_rest(opaque.value.as_object())
         }
         ToolKind::Function { parameters } | ToolKind::Custom { format: parameters } => {
-            let schema =
-                parameters.clone().or_else(|| (!from_here(&decl.extras)).then(arguments::any_object));
+            let schema = if own { parameters.clone() } else { Some(arguments::schema(parameters.as_ref())) };
             Tool {
                 kind: decl.extras.marked(ID, AS_CUSTOM).then(|| "custom".to_owned()),
                 name: Some(decl.name.clone()),
@@ -287,10 +257,6 @@ fn tool(decl: &ToolDecl) -> Tool {
             .with_rest(decl.extras.owned_by(ID))
         }
     }
-}
-
-fn from_here(extras: &Extras) -> bool {
-    extras.origin() == Some(ID)
 }
 
 fn choice(request: &Request, losses: &mut Vec<Loss>) -> Option<Choice> {
@@ -334,8 +300,9 @@ fn thinking(
         (ThinkingStyle::AsAsked, false, None) => ThinkingStyle::Adaptive,
         (style, ..) => style,
     };
-    let effort =
-        asked.effort.clone().filter(|effort| own || !matches!(effort, Effort::None | Effort::Minimal));
+    // The API's least effort is `low`; saying none would ask for its usual, which is high.
+    let effort = asked.effort.clone().filter(|effort| own || *effort != Effort::None);
+    let effort = effort.map(|effort| if own || effort != Effort::Minimal { effort } else { Effort::Low });
     let off = asked.mode == Some(ThinkingMode::Off) || (!own && asked.effort == Some(Effort::None));
     let (kind, budget, effort) = match style {
         ThinkingStyle::AsAsked => (own_kind(asked), asked.budget, asked.effort.clone()),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rail_model::{Extras, Format, Loss};
+use serde_json::Value;
 
 use super::Work;
 use super::rules::Rules;
@@ -64,6 +65,8 @@ impl Place {
 
 /// The same loss in more places than this is said once, with a count.
 const NAMED_EACH: usize = 5;
+/// How many keys of a lost object are said.
+const KEYS_NAMED: usize = 4;
 
 /// What had to go or to change, in the order in which it was found.
 #[derive(Default)]
@@ -98,7 +101,8 @@ impl Losses {
             let field = format!("{under}{key}");
             let level = if under.is_empty() { place.level() } else { "" };
             if !is_carried(rules, origin.name(), level, &field) {
-                self.add(place, &field, format!("{} has no such field", rules.protocol));
+                let inside = extras.get(origin, key).map_or_else(String::new, keys_of);
+                self.add(place, &field, format!("{} has no such field{inside}", rules.protocol));
             }
         }
     }
@@ -131,6 +135,16 @@ impl Losses {
         self.known.insert(key, self.named.len());
         self.named.push(named);
     }
+}
+
+/// Which keys of an object are meant: of one that we read, only those we have no word for are left.
+fn keys_of(value: &Value) -> String {
+    let Some(map) = value.as_object().filter(|map| !map.is_empty()) else { return String::new() };
+    let mut keys: Vec<&str> = map.keys().take(KEYS_NAMED).map(String::as_str).collect();
+    if map.len() > KEYS_NAMED {
+        keys.push("…");
+    }
+    format!(" ({})", keys.join(", "))
 }
 
 fn is_carried(rules: &Rules, origin: &str, level: &str, field: &str) -> bool {

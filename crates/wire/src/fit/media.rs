@@ -75,7 +75,7 @@ fn knows_files(work: &Work<'_>) -> bool {
 }
 
 /// The medium in a word, for notes.
-pub(super) fn word(kind: MediaKind) -> &'static str {
+pub(crate) fn word(kind: MediaKind) -> &'static str {
     match kind {
         MediaKind::Image => "image",
         MediaKind::Document => "document",
@@ -92,15 +92,45 @@ fn fit_image(work: &mut Work<'_>, place: Place, media: &mut Media) -> Result<(),
         return Err(format!("this model takes {} images and there are newer ones", limits.count));
     }
     let MediaSource::Base64(data) = &mut media.source else { return Ok(()) };
+    if !work.own && data.contains(char::is_whitespace) {
+        data.retain(|char| !char.is_whitespace());
+    }
     let Some(bytes) = decode(data) else {
         // Never valid; its own protocol may say so itself.
         return if work.own { Ok(()) } else { Err("its base64 is broken".to_owned()) };
     };
-    let Some(smaller) = shrink(&bytes, limits, work.target)? else { return Ok(()) };
+    let kind = kind_of(&bytes);
+    if kind.is_none() && work.own && bytes.len() <= limits.max_bytes {
+        // Of a kind that we can't measure and that this protocol may take.
+        return Ok(());
+    }
+    let Some(smaller) = shrink(&bytes, limits, work.target)? else {
+        if let Some(kind) = kind.filter(|kind| !is_said(media.mime.as_deref(), kind, work.own)) {
+            media.mime = Some(kind.to_owned());
+            work.losses.add(place, "mime", format!("the data is {kind}; sent as that"));
+        }
+        return Ok(());
+    };
     *data = STANDARD.encode(&smaller.1);
     media.mime = Some(smaller.0.to_owned());
     work.losses.add(place, "", "image made smaller to fit the target's limits");
     Ok(())
+}
+
+/// The type of the images that every protocol takes, by how they begin.
+fn kind_of(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// Whether a type was said as it is. Some protocols take the other spelling of JPEG, and a missing one, from their own clients.
+fn is_said(said: Option<&str>, kind: &str, own: bool) -> bool {
+    said == Some(kind) || (own && (said.is_none() || said == Some("image/jpg")))
 }
 
 fn shrink(

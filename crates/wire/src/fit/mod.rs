@@ -21,7 +21,9 @@ mod tools;
 mod turns;
 
 pub use check::check;
+pub(crate) use media::word;
 pub use rules::{Results, Rules};
+pub(crate) use seals::switch_off;
 
 use rail_model::{Loss, Request};
 

@@ -56,7 +56,7 @@ pub(super) fn settle_thinking(work: &mut Work<'_>) {
 }
 
 /// Leaves the effort alone: it is independent of thinking.
-pub(super) fn switch_off(thinking: &mut Thinking) {
+pub(crate) fn switch_off(thinking: &mut Thinking) {
     thinking.mode = Some(ThinkingMode::Off);
     thinking.budget = None;
 }

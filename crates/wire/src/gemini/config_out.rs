@@ -169,7 +169,7 @@ pub(super) fn generation(
         stop_sequences: (!stop.is_empty()).then_some(stop),
         presence_penalty: sampling.presence_penalty.clone(),
         frequency_penalty: sampling.frequency_penalty.clone(),
-        seed: sampling.seed.clone(),
+        seed: seed(request, losses),
         response_logprobs: sampling.logprobs,
         logprobs: sampling.top_logprobs.filter(|count| own || *count > 0).map(Count),
         thinking_config: request.thinking.as_ref().and_then(|asked| thinking(asked, own, target, losses)),
@@ -179,6 +179,16 @@ pub(super) fn generation(
     let config = config.with_rest(kept);
     let says = kept.is_some() || !config.clone().leftovers().is_empty();
     says.then_some(config)
+}
+
+/// The API holds a seed in 32 bits.
+fn seed(request: &Request, losses: &mut Vec<Loss>) -> Option<Number> {
+    let seed = request.sampling.seed.clone()?;
+    if request.origin == Some(ID) || seed.as_i64().is_some_and(|seed| i32::try_from(seed).is_ok()) {
+        return Some(seed);
+    }
+    losses.push(Loss::new("seed", "gemini takes seeds of 32 bits; left out"));
+    None
 }
 
 fn format(request: &Request, config: &mut GenerationConfig, losses: &mut Vec<Loss>) {

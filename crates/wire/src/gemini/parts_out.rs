@@ -13,6 +13,7 @@ use super::types::{Blob, Called, FileRef, Piece, Response};
 use super::{ID, ID_NOTE, NO_ARGS, NO_ID, NO_RESPONSE, NO_TEXT, UNPADDED, URL_SAFE};
 use crate::arguments;
 use crate::ids;
+use crate::plain;
 use crate::shape::Str;
 
 /// Who reads the part, and so which ids and seals it may see.
@@ -142,11 +143,13 @@ fn response<'a>(
 }
 
 /// The words of a part; a document of plain text is such, and can't stand among a result's media.
-fn words(part: &Part) -> Option<&str> {
-    if let PartBody::Media(Media { source: MediaSource::Text(text), .. }) = &part.body {
-        return Some(text);
+fn words(part: &Part) -> Option<Cow<'_, str>> {
+    if let PartBody::Media(media) = &part.body
+        && let MediaSource::Text(text) = &media.source
+    {
+        return Some(Cow::Owned(plain::titled(media, text)));
     }
-    part.as_text()
+    part.as_text().map(Cow::Borrowed)
 }
 
 /// The API wants the name again; others say it only with the call.
@@ -183,7 +186,7 @@ fn media<'a>(
     let own = reader.is_own();
     let mime = media.mime.clone().or_else(|| (!own).then(|| guessed(media)));
     let display_name = media.name.clone().filter(|_| own);
-    if display_name != media.name {
+    if display_name != media.name && !matches!(media.source, MediaSource::Text(_)) {
         losses.push(Loss::new(format!("{path}.name"), "gemini takes no names of media; left out"));
     }
     match &media.source {
@@ -193,7 +196,7 @@ fn media<'a>(
             piece.inline_data = Some(blob.with_rest(nested(part, "inlineData")));
         }
         // Plain text needs no wrapping: it is what the model reads.
-        MediaSource::Text(text) => piece.text = Some(text.as_str().into()),
+        MediaSource::Text(text) => piece.text = Some(owned(plain::titled(media, text))),
         MediaSource::FileId(_) if !own => {
             losses.push(Loss::new(path, "a file that another provider holds; left out"));
             return None;

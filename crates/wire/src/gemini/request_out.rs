@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rail_model::{CallId, Loss, Map, Message, Part, PartBody, Request, Role, Seal};
+use rail_model::{CallId, Loss, Map, Message, PartBody, Request, Role, Seal};
 use serde_json::Value;
 
 use super::parts_out::{Reader, owned, piece};
@@ -71,10 +71,9 @@ fn write<'a>(fitted: &'a Fitted, target: &'a TargetSpec, losses: &mut Vec<Loss>)
     } else {
         request.extras.marked(ID, MODEL_BARE).then(|| target.model.clone())
     };
-    let active = active_turns(request, target);
+    let signed = !reader.own && wants_signatures(target);
     let contents = request.messages.iter().enumerate();
-    let contents =
-        contents.map(|(at, message)| content(at, message, at >= active, &reader, losses)).collect();
+    let contents = contents.map(|(at, message)| content(at, message, signed, &reader, losses)).collect();
     let call = Call {
         model,
         system_instruction: system(request, &reader, losses),
@@ -116,7 +115,7 @@ fn system<'a>(request: &'a Request, reader: &Target<'_>, losses: &mut Vec<Loss>)
 fn content<'a>(
     at: usize,
     message: &'a Message,
-    active: bool,
+    signed: bool,
     reader: &Target<'_>,
     losses: &mut Vec<Loss>,
 ) -> Content<'a> {
@@ -129,7 +128,7 @@ fn content<'a>(
         // `fit` has made marked user text of instructions in the middle; one of our own clients keeps its word.
         Role::System => Some(if reader.own { "system" } else { "user" }),
     };
-    let mut unsigned = active && message.role == Role::Assistant;
+    let mut unsigned = signed && message.role == Role::Assistant;
     let mut pieces = Vec::with_capacity(message.parts.len());
     for (index, part) in message.parts.iter().enumerate() {
         let Some(mut piece) = piece(part, reader, &format!("messages[{at}].content[{index}]"), losses) else {
@@ -148,21 +147,13 @@ fn content<'a>(
     Content { role: role.map(str::to_owned), parts, rest: None }.with_rest(kept)
 }
 
-/// Where the running turn begins: after the last words of the user. From there on each first call of a model's message
-/// must carry a signature, and one that came from another model gets the documented stand-in. Models known to be older
-/// than that rule are left alone; an unknown name is taken for a newer one, because the stand-in does no harm and its
-/// lack ends the conversation. A client of this protocol has its signatures itself.
-fn active_turns(request: &Request, target: &TargetSpec) -> usize {
+/// Whether each first call of a model's message must carry a signature; one that came from another model gets the
+/// documented stand-in. The API asks only for those of the running turn, but a history that loses them when the turn is
+/// over would miss its cache. Models known to be older than that rule are left alone; an unknown name is taken for a
+/// newer one, because the stand-in does no harm and its lack ends the conversation.
+fn wants_signatures(target: &TargetSpec) -> bool {
     let name = target.model.rsplit('/').next().unwrap_or_default();
-    if request.origin == Some(ID) || OLDER.iter().any(|older| name.starts_with(older)) {
-        return usize::MAX;
-    }
-    let speaks = |part: &Part| !matches!(part.body, PartBody::ToolResult(_));
-    let last = request
-        .messages
-        .iter()
-        .rposition(|message| message.role == Role::User && message.parts.iter().any(speaks));
-    last.map_or(0, |at| at + 1)
+    !OLDER.iter().any(|older| name.starts_with(older))
 }
 
 const OLDER: &[&str] = &["gemini-1.", "gemini-2.", "gemini-pro", "gemma"];

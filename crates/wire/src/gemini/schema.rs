@@ -199,8 +199,11 @@ impl Cleaner<'_> {
         }
         let spell = |value: &&Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut words: Vec<String> = Vec::new();
+        if said.iter().any(|value| value.as_str() == Some("")) {
+            self.lose(path, "enum", "gemini takes no empty words; left out");
+        }
         for word in said.iter().map(spell) {
-            if !words.contains(&word) {
+            if !words.contains(&word) && !word.is_empty() {
                 words.push(word);
             }
         }
@@ -223,7 +226,9 @@ impl Cleaner<'_> {
                 if types.is_empty() { vec![only] } else { types }
             }
             _ => {
-                out.insert("enum".to_owned(), words.into());
+                if !words.is_empty() {
+                    out.insert("enum".to_owned(), words.into());
+                }
                 vec!["STRING"]
             }
         }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::types::{AudioRef, ContentPart, FileRef, UrlRef};
 use super::{ID, PLAIN_DATA, PLAIN_URL, RESPONSES, VIDEO_URL, nest, object_at};
 use crate::error::{WireError, parse_at};
+use crate::plain;
 
 /// Reads a content part; one we have no word for stays whole.
 pub(super) fn read(mut part: ContentPart, path: &str) -> Result<Part, WireError> {
@@ -171,6 +172,16 @@ pub(super) fn write(
     Some(out)
 }
 
+/// What stands in the place of a medium that could not be written.
+pub(super) fn note(part: &Part) -> Option<ContentPart> {
+    let PartBody::Media(media) = &part.body else { return None };
+    Some(ContentPart {
+        kind: Some("text".to_owned()),
+        text: Some(plain::note(media)),
+        ..ContentPart::default()
+    })
+}
+
 /// A field of parts that the vendor's two protocols share.
 pub(super) const CACHE_MARK: &str = "prompt_cache_breakpoint";
 
@@ -243,6 +254,12 @@ fn document(
         MediaSource::Base64(data) if part.extras.marked(ID, PLAIN_DATA) => {
             file.file_data = Some(data.clone())
         }
+        MediaSource::Base64(_) if from != Some(ID) && plain::text(media).is_some() => {
+            let text = plain::text(media).unwrap_or_default();
+            out.kind = Some("text".to_owned());
+            out.text = Some(plain::titled(media, &text));
+            return Ok(());
+        }
         MediaSource::Base64(data) => {
             let mime = media.mime.as_deref().unwrap_or("application/pdf");
             file.file_data = Some(format!("data:{mime};base64,{data}"));
@@ -252,10 +269,7 @@ fn document(
         }
         MediaSource::Text(text) => {
             out.kind = Some("text".to_owned());
-            out.text = Some(match &media.name {
-                Some(name) => format!("{name}:\n{text}"),
-                None => text.clone(),
-            });
+            out.text = Some(plain::titled(media, text));
             return Ok(());
         }
         // The vendor's two protocols share one store of files.

@@ -92,6 +92,7 @@ impl Writer<'_> {
                 let write = |(at, part): (usize, &&Part)| {
                     media::write(part, from, &format!("{path}.content[{at}]"), self.losses)
                         .map(without_places)
+                        .or_else(|| media::note(part))
                 };
                 let written: Vec<_> = parts.iter().enumerate().filter_map(write).collect();
                 (!written.is_empty()).then_some(StrOr::List(written))

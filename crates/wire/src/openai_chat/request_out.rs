@@ -109,13 +109,15 @@ fn stop(request: &Request, own: bool, losses: &mut Vec<Loss>) -> Option<StrOr<St
 }
 
 fn tools(request: &Request, call: &mut Call) {
+    let own = request.origin == Some(ID);
     // Tools that another provider runs were named and removed by `fit`.
     let foreign = |decl: &&ToolDecl| matches!(&decl.kind, ToolKind::Server(opaque) if opaque.origin != ID);
     let tools = request.tools.iter().filter(|decl| !foreign(decl));
     let (old, new): (Vec<_>, Vec<_>) = tools.partition(|decl| decl.extras.marked(ID, LEGACY));
-    call.tools = (!new.is_empty()).then(|| new.into_iter().map(tool).collect());
-    call.functions = (!old.is_empty())
-        .then(|| old.into_iter().map(|decl| function(decl).with_rest(decl.extras.owned_by(ID))).collect());
+    call.tools = (!new.is_empty()).then(|| new.into_iter().map(|decl| tool(decl, own)).collect());
+    call.functions = (!old.is_empty()).then(|| {
+        old.into_iter().map(|decl| function(decl, own).with_rest(decl.extras.owned_by(ID))).collect()
+    });
     let Some(choice) = &request.tool_choice else { return };
     let legacy = request.extras.marked(ID, LEGACY_CHOICE);
     let kept = request.extras.get(ID, if legacy { "function_call" } else { "tool_choice" });
@@ -128,12 +130,12 @@ fn tools(request: &Request, call: &mut Call) {
     }
 }
 
-fn tool(decl: &ToolDecl) -> Tool {
+fn tool(decl: &ToolDecl, own: bool) -> Tool {
     let kind = |name: &str| (!decl.extras.marked(ID, UNTYPED)).then(|| name.to_owned());
     let tool = match &decl.kind {
         ToolKind::Server(opaque) => return Tool::default().with_rest(opaque.value.as_object()),
         ToolKind::Function { .. } => {
-            let function = function(decl).with_rest(object_at(&decl.extras, "function"));
+            let function = function(decl, own).with_rest(object_at(&decl.extras, "function"));
             Tool { kind: kind("function"), function: Some(function), ..Tool::default() }
         }
         ToolKind::Custom { format } => {
@@ -146,8 +148,9 @@ fn tool(decl: &ToolDecl) -> Tool {
     tool.with_rest(decl.extras.owned_by(ID))
 }
 
-fn function(decl: &ToolDecl) -> Function {
+fn function(decl: &ToolDecl, own: bool) -> Function {
     let parameters = match &decl.kind {
+        ToolKind::Function { parameters: Some(schema) } if !own => Some(arguments::schema(Some(schema))),
         ToolKind::Function { parameters } => parameters.clone(),
         ToolKind::Custom { .. } | ToolKind::Server(_) => None,
     };

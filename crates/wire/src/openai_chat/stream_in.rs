@@ -101,6 +101,7 @@ impl StreamIn {
             self.choice(choice, std::mem::take(&mut chunk), data, out)?;
         }
         if let Some(tokens) = tokens.filter(|_| !self.ended) {
+            self.start(&mut chunk, true, out);
             self.usage(tokens, None, out);
         }
         Ok(())

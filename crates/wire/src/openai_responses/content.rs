@@ -9,9 +9,11 @@ use serde_json::{Number, Value};
 
 use super::types::{Audio, Content, Peek, TokenLogprob};
 use super::{
-    BREAKPOINT, CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_RIVALS, RAW_DATA, TYPE, kept_fields, missing, object,
+    BREAKPOINT, CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_RIVALS, RAW_DATA, SOUND, TYPE, kept_fields, missing,
+    object,
 };
 use crate::error::{WireError, parse, parse_at};
+use crate::plain;
 
 /// Whose words a text is, which decides its type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,6 +108,7 @@ fn media(kind: &str, content: &mut Content, notes: &mut Extras) -> Option<Media>
         }
         _ => {
             let mut audio = content.input_audio.take()?;
+            notes.mark(ID, SOUND);
             let Some(data) = audio.data.take() else {
                 content.input_audio = Some(audio);
                 return None;
@@ -155,7 +158,12 @@ pub(super) fn write(part: &Part, voice: Voice, path: &str, losses: &mut Vec<Loss
             map.insert("type".to_owned(), Value::from("input_text"));
             map.insert("text".to_owned(), Value::from(text.as_str()));
         }
-        PartBody::Media(media) => write_media(media, &part.extras, &mut map, path, losses)?,
+        PartBody::Media(media) => {
+            if write_media(media, &part.extras, &mut map, path, losses).is_none() {
+                map.insert("type".to_owned(), Value::from(voice.text_type()));
+                map.insert("text".to_owned(), Value::from(plain::note(media)));
+            }
+        }
         PartBody::Opaque(opaque) => {
             // Those of other origins were named and removed by `fit`.
             let value = part.extras.get(ID, FINAL).unwrap_or(&opaque.value);
@@ -220,7 +228,7 @@ fn write_media(
             let mime = media.mime.as_deref().unwrap_or("text/plain");
             put("file_data", data_url(mime, &STANDARD.encode(text)));
         }
-        (MediaKind::Audio, MediaSource::Base64(data)) => {
+        (MediaKind::Audio, MediaSource::Base64(data)) if extras.marked(ID, SOUND) => {
             put("type", "input_audio".to_owned());
             let format = media.mime.as_deref().map(|mime| mime.strip_prefix("audio/").unwrap_or(mime));
             let audio = Audio { data: Some(data.clone()), format: format.map(str::to_owned), rest: None }
@@ -228,7 +236,7 @@ fn write_media(
             map.insert("input_audio".to_owned(), Value::Object(object(&audio)));
         }
         (MediaKind::Audio | MediaKind::Video, _) => {
-            losses.push(Loss::new(path, "openai-responses takes no such sound or film; left out"));
+            losses.push(Loss::new(path, "openai-responses takes no sound or film; left out"));
             return None;
         }
     }

@@ -98,6 +98,7 @@ const NO_SUMMARY: &str = "no-summary";
 const NO_RIVALS: &str = "no-rivals";
 const CHOSEN_CUSTOM: &str = "chosen-custom";
 const RAW_DATA: &str = "raw-data";
+const SOUND: &str = "sound";
 const BREAKPOINT: &str = "breakpoint";
 /// The part goes on in the item of the part before.
 const SAME_ITEM: &str = "same-item";

@@ -134,11 +134,8 @@ fn write(decl: &ToolDecl, from: Option<ProtocolId>) -> Tool {
             tool.kind = Some("function".to_owned());
             // This API takes an absent `strict` for true, which other protocols' schemas do not survive.
             tool.strict = decl.strict.or((!own).then_some(false));
-            tool.parameters = match parameters {
-                Some(schema) if own => Some(schema.clone()),
-                Some(schema) => Some(with_properties(schema)),
-                None => (!own).then(arguments::any_object),
-            };
+            tool.parameters =
+                if own { parameters.clone() } else { Some(arguments::schema(parameters.as_ref())) };
         }
         ToolKind::Server(_) => {}
     }
@@ -156,18 +153,6 @@ fn flat_format(format: &Json) -> Json {
         }
         Some(_) | None => format.clone(),
     }
-}
-
-/// This API refuses the schema of an object that does not say its properties, be they none.
-fn with_properties(schema: &Json) -> Json {
-    let Value::Object(mut map) = schema.value() else { return schema.clone() };
-    let object = map.get("type").is_none_or(|kind| kind == "object");
-    if !object || map.get("properties").is_some_and(Value::is_object) || map.contains_key("$ref") {
-        return schema.clone();
-    }
-    map.entry("type").or_insert_with(|| Value::from("object"));
-    map.insert("properties".to_owned(), Value::Object(Map::new()));
-    Json::from(Value::Object(map))
 }
 
 fn read_choice(call: &mut Call, request: &mut Request) -> Result<(), WireError> {

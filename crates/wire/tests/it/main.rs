@@ -1,6 +1,7 @@
 //! The codecs against the corpus, against each other, and against hostile input.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod accepted;
 mod anthropic;
 mod corpus;
 mod cost;

@@ -348,3 +348,13 @@ fn minted_ids_are_the_same_for_the_same_answer() {
     let read = || events(&PROTOCOL, BodyKind::Stream, &fixture.bytes).unwrap();
     assert_eq!(read(), read());
 }
+
+#[test]
+fn usage_beside_another_choice_may_come_first() {
+    let body = b"data: {\"id\":\"c\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n";
+    let events = events(&PROTOCOL, BodyKind::Stream, body).unwrap();
+    assert!(
+        events.iter().any(|event| matches!(event, Event::Usage(usage) if usage.input == Some(7))),
+        "{events:?}"
+    );
+}

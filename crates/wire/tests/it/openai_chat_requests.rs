@@ -207,6 +207,7 @@ fn images_and_documents_become_parts_and_the_rest_is_named() {
             {"type": "file", "file": {"file_data": "data:application/pdf;base64,AAEC", "filename": "document.pdf"}},
             {"type": "text", "text": "words"},
             {"type": "input_audio", "input_audio": {"data": "AAEC", "format": "mp3"}},
+            {"type": "text", "text": "[film left out, it is at https://x.example/v]"},
             {"type": "text", "text": "[document left out: it was uploaded elsewhere]"}
         ])
     );

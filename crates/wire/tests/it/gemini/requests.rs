@@ -223,17 +223,22 @@ fn what_a_result_holds_stands_where_the_api_takes_it() {
 }
 
 #[test]
-fn trap_34_the_first_call_of_each_running_turn_is_signed() {
+fn trap_34_the_first_call_of_each_message_is_signed() {
     let own = Seal { issuer: "gemini".into(), data: "OWN=".into() };
     let messages = vec![
         user("before"),
         Message::new(Role::Assistant, vec![call(given("0"), "f", "{}")]),
-        Message::new(Role::User, vec![result(given("0"), "x", None), Part::text("now")]),
+        Message::new(Role::User, vec![result(given("0"), "x", None)]),
+        Message::new(Role::Assistant, vec![Part::text("done")]),
+        user("now"),
         Message::new(
             Role::Assistant,
             vec![Part::text("a"), call(given("1"), "f", "{}"), call(given("2"), "f", "{}")],
         ),
-        Message::new(Role::User, vec![result(given("1"), "x", None), result(given("2"), "x", None)]),
+        Message::new(
+            Role::User,
+            vec![result(given("1"), "x", None), result(given("2"), "x", None), Part::text("hurry")],
+        ),
         Message::new(
             Role::Assistant,
             vec![Part { seal: Some(own), ..call(given("3"), "f", "{}") }, call(given("4"), "f", "{}")],
@@ -256,15 +261,16 @@ fn trap_34_the_first_call_of_each_running_turn_is_signed() {
     let body = body(&encoded);
     let dummy = Some(json!("skip_thought_signature_validator"));
     assert_eq!(
-        [signed(&body, 1, 0), signed(&body, 3, 0), signed(&body, 3, 1), signed(&body, 3, 2)],
-        [None, None, dummy.clone(), None]
+        [signed(&body, 1, 0), signed(&body, 5, 0), signed(&body, 5, 1), signed(&body, 5, 2)],
+        [dummy.clone(), None, dummy.clone(), None],
+        "also after the turn is over, so that the history keeps its bytes"
     );
     assert_eq!(
-        [signed(&body, 5, 0), signed(&body, 5, 1), signed(&body, 7, 0)],
+        [signed(&body, 7, 0), signed(&body, 7, 1), signed(&body, 9, 0)],
         [Some(json!("OWN=")), None, dummy]
     );
     let old = gemini::PROTOCOL.outbound.encode_request(&request, &TargetSpec::new("gemini-2.5-flash"));
-    assert_eq!(signed(&super::body(&old), 3, 1), None);
+    assert_eq!(signed(&super::body(&old), 5, 1), None);
     let same = json!({"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]});
     assert_eq!(super::body(&encode(&decode(&same))), same, "never for a client of this protocol");
 }
