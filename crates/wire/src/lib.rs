@@ -16,6 +16,7 @@ mod plain;
 mod protocol;
 mod restore;
 mod shape;
+mod sniff;
 mod told;
 
 pub use error::{WireError, WireErrorKind};

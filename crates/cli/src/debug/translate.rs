@@ -135,9 +135,12 @@ impl Translate {
         let mut encoder = self.to.inbound.encoder(kind, &self.reply_to());
         let mut events: Vec<Event> = Vec::new();
         let mut broken = None;
-        while size > 0 && broken.is_none() {
+        while size > 0 {
             broken = decoder.push(buffer.get(..size).unwrap_or_default(), &mut events).err();
             self.forward(&mut events, encoder.as_mut())?;
+            if broken.is_some() {
+                break;
+            }
             size = stdin.read(&mut buffer).context("cannot read stdin")?;
         }
         let broken = broken.or_else(|| decoder.finish(&mut events).err());

@@ -1,23 +1,27 @@
 //! `rail debug translate`, the whole matrix.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
 const PROTOCOLS: [&str; 4] = ["anthropic", "openai-chat", "openai-responses", "gemini"];
 
 #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
-fn rail(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rail"))
+fn start(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_rail"))
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+fn rail(args: &[&str], input: &[u8]) -> Output {
+    let mut child = start(args);
     // The command may refuse its arguments before it reads.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
@@ -129,6 +133,19 @@ fn a_cut_stream_exits_1_and_ends_with_the_clients_own_error() {
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.contains("event: error\ndata: {\"type\":\"error\""), "{shown}");
     assert!(String::from_utf8(output.stderr).unwrap().contains("rail: openai-chat stream, frame"));
+}
+
+#[test]
+fn a_broken_stream_ends_at_once_though_the_upstream_stays() {
+    let args = ["debug", "translate", "--from", "openai-chat", "--to", "anthropic", "--kind", "stream"];
+    let mut child = start(&args);
+    let mut upstream = child.stdin.take().unwrap();
+    upstream.write_all(b"data: {broken\n\n").unwrap();
+    let mut shown = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(shown.starts_with("event: error\n"), "{shown}");
+    drop(upstream);
 }
 
 #[test]

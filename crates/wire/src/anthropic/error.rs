@@ -15,7 +15,11 @@ pub(super) fn read(reply: &HttpReply) -> ApiError {
     let message = error.and_then(|error| error.get("message")).and_then(Value::as_str);
     let code = error.and_then(|error| error.pointer("/details/error_code")).and_then(Value::as_str);
     let message = message.map_or_else(|| apology::excerpt(reply), str::to_owned);
-    let kind = kind(word, reply.status, &message);
+    let kind = match code {
+        // Said as a rate limit, but waiting does not help.
+        Some("enforced_spend_limit_reached") => ErrorKind::Quota,
+        Some(_) | None => kind(word, reply.status, &message),
+    };
     let status = if reply.status >= 400 { reply.status } else { status(kind) };
     ApiError {
         status,

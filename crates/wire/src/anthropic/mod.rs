@@ -15,11 +15,12 @@ use rail_model::{ApiError, EmbedReply, EmbedRequest, ErrorKind, ProtocolId, Requ
 use crate::answer::{SerialOut, WholeOut};
 use crate::error::WireError;
 use crate::fit::Rules;
-use crate::frame::{Decode, Framed, Sse, Whole};
+use crate::frame::{Decode, Framed, Whole};
 use crate::protocol::{
     BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol,
     ReplyTo, TargetSpec,
 };
+use crate::sniff::SseOrJson;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("anthropic");
@@ -71,7 +72,7 @@ impl Outbound for Anthropic {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
             BodyKind::Stream | BodyKind::Array => {
-                Box::new(Framed::stream(Sse::new(), stream_in::StreamIn::default()))
+                Box::new(Framed::stream(SseOrJson::default(), stream_in::StreamIn::default()))
             }
         }
     }

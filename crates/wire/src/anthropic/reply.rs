@@ -24,19 +24,24 @@ impl Mapper for WholeIn {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), WireError> {
-        let answer: Answer = parse(ID, frame.data)?;
-        if answer.kind.as_deref() == Some("error") {
-            let reply = HttpReply { status: 0, headers: Vec::new(), body: frame.data.to_vec() };
-            out.push(Event::Failed(error::read(&reply)));
-            return Ok(());
-        }
-        out.extend(read(answer)?.into_events());
-        Ok(())
+        events(frame.data, out)
     }
 
     fn finish(&mut self, _: &mut Vec<Event>) -> Result<(), WireError> {
         Ok(())
     }
+}
+
+/// The events of a whole answer, or of an error that came with HTTP 200.
+pub(super) fn events(data: &[u8], out: &mut Vec<Event>) -> Result<(), WireError> {
+    let answer: Answer = parse(ID, data)?;
+    if answer.kind.as_deref() == Some("error") {
+        let reply = HttpReply { body: data.to_vec(), ..HttpReply::default() };
+        out.push(Event::Failed(error::read(&reply)));
+        return Ok(());
+    }
+    out.extend(read(answer)?.into_events());
+    Ok(())
 }
 
 fn read(mut answer: Answer) -> Result<Reply, WireError> {
@@ -119,6 +124,10 @@ pub(super) fn stop_word<'a>(
         Stop::Refusal => "refusal",
         Stop::Pause => "pause_turn",
         Stop::ContextFull => "model_context_window_exceeded",
+        Stop::MalformedCall | Stop::Other(_) if called => {
+            told.once("stop_reason", "anthropic has no such reason; said as tool_use");
+            "tool_use"
+        }
         Stop::MalformedCall | Stop::Other(_) => {
             told.once("stop_reason", "anthropic has no such reason; said as end_turn");
             "end_turn"
@@ -237,8 +246,8 @@ pub(super) fn to_client(part: &Part, at: usize, told: &mut Told) -> Option<Block
             told.once(path, "anthropic answers hold no media; left out");
             return None;
         }
+        PartBody::Refusal(_) => told.once(path.as_str(), "anthropic has no refusal part; said as text"),
         PartBody::Text(_)
-        | PartBody::Refusal(_)
         | PartBody::Thinking(_)
         | PartBody::Redacted(_)
         | PartBody::ToolCall(_)

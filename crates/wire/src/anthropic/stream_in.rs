@@ -26,8 +26,31 @@ pub(super) struct StreamIn {
 /// An open block: the part it is, and input that came with its start and counts only if none follows.
 struct Slot {
     at: usize,
-    opaque: bool,
+    holds: Holds,
     input: Option<Json>,
+}
+
+/// What a block's pieces are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Text,
+    Thinking,
+    Arguments,
+    /// A block of another kind that came whole.
+    Nothing,
+    /// A block that we have no word for; its pieces are its own affair.
+    Opaque,
+}
+
+impl Slot {
+    fn takes(&self, delta: &Delta) -> bool {
+        match delta {
+            Delta::Text(_) | Delta::Logprobs(_) => self.holds == Holds::Text,
+            Delta::Thinking(_) => self.holds == Holds::Thinking,
+            Delta::Arguments(_) => self.holds == Holds::Arguments,
+            Delta::Seal(_) | Delta::Extra { .. } => true,
+        }
+    }
 }
 
 impl Mapper for StreamIn {
@@ -46,6 +69,11 @@ impl Mapper for StreamIn {
             Some("content_block_start") => self.block_start(read, out),
             Some("content_block_stop") => self.block_stop(read, out),
             Some("message_start") => self.message_start(read, out),
+            Some("message") if !self.started => {
+                // A server that does not stream sends the whole answer.
+                (self.started, self.ended) = (true, true);
+                reply::events(frame.data, out)
+            }
             Some("message_delta") => {
                 self.message_delta(read, out);
                 Ok(())
@@ -170,11 +198,17 @@ impl StreamIn {
         nest(&mut part.extras, FRAME, frame.leftovers());
         let at = self.parts;
         self.parts += 1;
-        let opaque = matches!(part.body, PartBody::Opaque(_));
+        let holds = match &part.body {
+            PartBody::Text(_) | PartBody::Refusal(_) => Holds::Text,
+            PartBody::Thinking(_) => Holds::Thinking,
+            PartBody::ToolCall(_) => Holds::Arguments,
+            PartBody::Opaque(_) => Holds::Opaque,
+            PartBody::Redacted(_) | PartBody::Media(_) | PartBody::ToolResult(_) => Holds::Nothing,
+        };
         let input = input.filter(|input| {
             input.text().bytes().any(|byte| !byte.is_ascii_whitespace() && byte != b'{' && byte != b'}')
         });
-        self.open.insert(index, Slot { at, opaque, input });
+        self.open.insert(index, Slot { at, holds, input });
         open(part, at, out);
         Ok(())
     }
@@ -191,7 +225,7 @@ impl StreamIn {
         let kind = delta.kind.take();
         let text = |text: crate::shape::Str<'_>| text.into_string();
         let mapped = match kind.as_deref() {
-            _ if slot.opaque => None,
+            _ if slot.holds == Holds::Opaque => None,
             Some("text_delta") => delta.text.take().map(|piece| Delta::Text(text(piece))),
             Some("thinking_delta") => delta.thinking.take().map(|piece| Delta::Thinking(text(piece))),
             Some("input_json_delta") => {
@@ -210,6 +244,13 @@ impl StreamIn {
             }
             Some(_) | None => None,
         };
+        if let Some(piece) = mapped.as_ref().filter(|piece| !slot.takes(piece)) {
+            // Some servers begin with an empty piece of the wrong type; one that says something has no place to go.
+            let problem =
+                format!("`{}` does not belong into block {index}", kind.as_deref().unwrap_or_default());
+            let wrong = || WireError::malformed(ID, "delta.type", problem);
+            return if piece.says_something() { Err(wrong()) } else { Ok(()) };
+        }
         let mapped = mapped.unwrap_or_else(|| unknown_delta(kind.as_deref(), std::mem::take(&mut delta)));
         let extras = frame_extras(delta, frame);
         out.push(Event::Delta { at, delta: mapped, extras });

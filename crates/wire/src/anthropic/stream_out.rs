@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rail_model::{Delta, Event, Extras, Map, Part, PartKind, Seal, Stop, Usage};
+use rail_model::{CallKind, Delta, Event, Extras, Map, Part, PartKind, Seal, Stop, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -34,6 +34,14 @@ pub(super) struct Writer {
 struct Open {
     index: usize,
     thinking: bool,
+    free: Option<Free>,
+}
+
+/// Free text where only JSON may stand: a string inside an object, as in whole answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Free {
+    Waiting,
+    Begun,
 }
 
 struct Waiting {
@@ -49,7 +57,11 @@ impl SerialAnswer for Writer {
         }
         if let Event::Usage(usage) = event {
             self.told.extras(ID, "usage", &usage.extras);
-            self.usage = Some(usage.clone());
+            match &mut self.usage {
+                // Each report of this protocol stands for itself; elsewhere a later one leaves out what did not change.
+                Some(before) if usage.extras.origin() != Some(ID) => before.update(usage.clone()),
+                slot => *slot = Some(usage.clone()),
+            }
         }
         self.flush_head(out);
         match event {
@@ -133,12 +145,14 @@ impl Writer {
         let Waiting { kind, extras, seal } = waiting;
         self.called |= matches!(kind, PartKind::ToolCall { .. });
         let thinking = matches!(kind, PartKind::Thinking);
+        let custom = matches!(kind, PartKind::ToolCall { kind: CallKind::Custom, .. });
+        let free = custom.then_some(Free::Waiting);
         let part = Part { seal, extras, ..Part::new(kind.begun()) };
         // Foreign media and blocks were named as lost by `to_client`; they get no index.
         let Some(block) = reply::to_client(&part, at, &mut self.told) else { return };
         let index = self.next;
         self.next += 1;
-        self.open.insert(at, Open { index, thinking });
+        self.open.insert(at, Open { index, thinking, free });
         #[derive(Serialize)]
         struct Start<'a> {
             r#type: &'static str,
@@ -162,7 +176,7 @@ impl Writer {
                 self.start(at, waiting, out);
             }
         }
-        let Some(Open { index, thinking }) = self.open.get(&at).copied() else { return };
+        let Some(Open { index, thinking, free }) = self.open.get(&at).copied() else { return };
         self.told.extras(ID, &format!("content[{at}]"), extras);
         let (inner, outer) = (nested(extras, DELTA), without(extras, &[DELTA]));
         let mut write = |delta: Piece<'_>| {
@@ -175,8 +189,20 @@ impl Writer {
             Delta::Thinking(text) => {
                 write(Piece { r#type: "thinking_delta", thinking: Some(text), ..Piece::default() })
             }
+            Delta::Arguments(text) if free.is_some() => {
+                if !text.is_empty() {
+                    let path = format!("content[{at}]");
+                    self.told.once(path, "the arguments are no JSON object; sent as the string `_raw`");
+                    let head = if free == Some(Free::Waiting) { FREE_HEAD } else { "" };
+                    let text = format!("{head}{}", inside_string(text));
+                    write(Piece { r#type: JSON_DELTA, partial_json: Some(&text), ..Piece::default() });
+                    if let Some(open) = self.open.get_mut(&at) {
+                        open.free = Some(Free::Begun);
+                    }
+                }
+            }
             Delta::Arguments(text) => {
-                write(Piece { r#type: "input_json_delta", partial_json: Some(text), ..Piece::default() })
+                write(Piece { r#type: JSON_DELTA, partial_json: Some(text), ..Piece::default() })
             }
             Delta::Seal(seal) if thinking => {
                 let data = ids::fold_seal(seal, ID.name());
@@ -208,7 +234,11 @@ impl Writer {
             }
         }
         self.told.extras(ID, &format!("content[{at}]"), extras);
-        let Some(Open { index, .. }) = self.open.remove(&at) else { return };
+        let Some(Open { index, free, .. }) = self.open.remove(&at) else { return };
+        if free == Some(Free::Begun) {
+            let delta = Piece { r#type: JSON_DELTA, partial_json: Some("\"}"), ..Piece::default() };
+            sse("content_block_delta", &DeltaFrame { r#type: "content_block_delta", index, delta }, out);
+        }
         #[derive(Serialize)]
         struct StopFrame {
             r#type: &'static str,
@@ -248,6 +278,15 @@ impl Writer {
             out,
         );
     }
+}
+
+const JSON_DELTA: &str = "input_json_delta";
+const FREE_HEAD: &str = "{\"_raw\":\"";
+
+/// Text as it stands between the quotes of a JSON string.
+fn inside_string(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
 }
 
 /// Kept fields that stand under `key`.

@@ -155,7 +155,9 @@ pub(super) fn logprobs(mut result: Logprobs) -> Result<(Vec<Logprob>, Map), Logp
 fn token(mut chosen: Chosen) -> Logprob {
     let token = chosen.token.take().unwrap_or_default();
     let logprob = chosen.log_probability.take().unwrap_or_else(|| 0.into());
-    Logprob { token, logprob, bytes: None, top: Vec::new(), extras: Extras::rest(ID, chosen.leftovers()) }
+    // Not said here, but other protocols' clients demand them.
+    let bytes = Some(Json::from(Value::from(token.as_bytes())));
+    Logprob { token, logprob, bytes, top: Vec::new(), extras: Extras::rest(ID, chosen.leftovers()) }
 }
 
 /// Log probabilities as the API lays them out.

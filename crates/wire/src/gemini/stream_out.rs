@@ -118,7 +118,10 @@ impl AnswerOut {
         self.tell(at, extras);
         let body = match kind {
             PartKind::Text => PartBody::Text(String::new()),
-            PartKind::Refusal => PartBody::Refusal(String::new()),
+            PartKind::Refusal => {
+                self.told.once(format!("parts[{at}]"), "gemini has no refusal part; said as text");
+                PartBody::Refusal(String::new())
+            }
             PartKind::Thinking => PartBody::Thinking(String::new()),
             PartKind::Redacted(seal) => PartBody::Redacted(seal.clone()),
             PartKind::ToolCall { id, name, kind } => PartBody::ToolCall(ToolCall {

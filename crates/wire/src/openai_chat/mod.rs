@@ -13,7 +13,6 @@ mod reply;
 mod request_in;
 mod request_out;
 mod slots;
-mod sniff;
 mod stream_in;
 mod stream_out;
 mod types;
@@ -33,6 +32,7 @@ use crate::protocol::{
     BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol,
     ReplyTo, TargetSpec,
 };
+use crate::sniff::SseOrJson;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("openai-chat");
@@ -145,7 +145,7 @@ impl Outbound for OpenAiChat {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
             BodyKind::Stream | BodyKind::Array => {
-                Box::new(Framed::stream(sniff::SseOrJson::default(), stream_in::StreamIn::default()))
+                Box::new(Framed::stream(SseOrJson::default(), stream_in::StreamIn::default()))
             }
         }
     }

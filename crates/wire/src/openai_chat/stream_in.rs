@@ -50,7 +50,7 @@ impl Mapper for StreamIn {
         if self.ended || data.is_empty() {
             return Ok(());
         }
-        if data.starts_with(b"[DONE]") {
+        if is_done(data) {
             self.end(out);
             return Ok(());
         }
@@ -289,6 +289,12 @@ impl Head {
         let text = |field: Option<Str<'_>>| field.map(Str::into_string).filter(|text| !text.is_empty());
         Self { id: text(chunk.id.take()), model: text(chunk.model.take()), raws, rest }
     }
+}
+
+/// The end marker; some servers quote it or write it small.
+fn is_done(data: &[u8]) -> bool {
+    let bare = data.strip_prefix(b"\"").unwrap_or(data);
+    bare.get(..6).is_some_and(|head| head.eq_ignore_ascii_case(b"[DONE]"))
 }
 
 fn is_first(choice: &ChunkChoice<'_>) -> bool {

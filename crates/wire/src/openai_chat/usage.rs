@@ -151,8 +151,15 @@ pub(super) fn stop_word<'a>(
         return said.as_str();
     }
     match stop {
+        Stop::MalformedCall | Stop::Other(_) if called => {
+            told.once("finish_reason", "openai-chat has no such reason; said as tool_calls");
+            return Some("tool_calls");
+        }
         Stop::Pause | Stop::MalformedCall | Stop::Other(_) => {
             told.once("finish_reason", "openai-chat has no such reason; said as stop");
+        }
+        Stop::StopSequence(Some(_)) if end.origin() != Some(ID) => {
+            told.once("stop_sequence", "openai-chat does not say which; left out");
         }
         Stop::EndTurn if called => return Some("tool_calls"),
         Stop::ToolUse if !called => return Some("stop"),

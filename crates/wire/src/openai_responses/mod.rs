@@ -30,11 +30,12 @@ use serde_json::Value;
 use crate::answer::{SerialOut, WholeOut};
 use crate::error::WireError;
 use crate::fit::{Results, Rules};
-use crate::frame::{Decode, Framed, Sse, Whole};
+use crate::frame::{Decode, Framed, Whole};
 use crate::protocol::{
     BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Operation, Outbound, Protocol,
     ReplyTo, TargetSpec,
 };
+use crate::sniff::SseOrJson;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("openai-responses");
@@ -204,7 +205,7 @@ impl Outbound for Responses {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
             BodyKind::Stream | BodyKind::Array => {
-                Box::new(Framed::stream(Sse::new(), stream_in::StreamIn::default()))
+                Box::new(Framed::stream(SseOrJson::default(), stream_in::StreamIn::default()))
             }
         }
     }

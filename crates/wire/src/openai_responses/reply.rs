@@ -24,20 +24,25 @@ impl Mapper for WholeIn {
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), WireError> {
-        let answer: Answer = parse(ID, frame.data)?;
-        let rest = answer.rest.as_ref();
-        let error = rest.and_then(|rest| rest.get("error")).is_some_and(|error| !error.is_null());
-        if answer.status.as_deref() == Some("failed") || (answer.output.is_none() && error) {
-            out.push(Event::Failed(error::read_said(parse(ID, frame.data)?)));
-            return Ok(());
-        }
-        out.extend(read(answer)?.into_events());
-        Ok(())
+        events(frame.data, out)
     }
 
     fn finish(&mut self, _: &mut Vec<Event>) -> Result<(), WireError> {
         Ok(())
     }
+}
+
+/// The events of a whole answer, or of an error that came with HTTP 200.
+pub(super) fn events(data: &[u8], out: &mut Vec<Event>) -> Result<(), WireError> {
+    let answer: Answer = parse(ID, data)?;
+    let rest = answer.rest.as_ref();
+    let error = rest.and_then(|rest| rest.get("error")).is_some_and(|error| !error.is_null());
+    if answer.status.as_deref() == Some("failed") || (answer.output.is_none() && error) {
+        out.push(Event::Failed(error::read_said(parse(ID, data)?)));
+        return Ok(());
+    }
+    out.extend(read(answer)?.into_events());
+    Ok(())
 }
 
 fn read(mut answer: Answer) -> Result<Reply, WireError> {

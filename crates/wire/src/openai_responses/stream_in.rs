@@ -11,7 +11,7 @@ use super::item_out::Class;
 use super::stream_ends::{FIRST, about, class, is_thought, part_frame, read_part};
 use super::stream_items::{Added, Item, Items, Slot, frame_extras};
 use super::types::{AnnotationFrame, Answer, AnswerFrame, DeltaFrame, DoneFrame, ItemFrame, Peek};
-use super::{ID, LOGPROBS_FOLLOW, OBFUSCATION, RAW, error, head, missing, usage};
+use super::{ID, LOGPROBS_FOLLOW, OBFUSCATION, RAW, error, head, missing, reply, usage};
 use crate::error::{WireError, parse, parse_at};
 use crate::frame::{Frame, Mapper};
 
@@ -128,6 +128,11 @@ impl StreamIn {
         if value.get("type").is_none() && value.get("error").is_some_and(|error| !error.is_null()) {
             return self.failed(data, out);
         }
+        if !self.started && value.get("object").and_then(Value::as_str) == Some("response") {
+            // A server that does not stream sends the whole answer.
+            (self.started, self.ended) = (true, true);
+            return reply::events(data, out);
+        }
         out.push(Event::Opaque(Opaque { origin: ID, value }));
         Ok(())
     }
@@ -144,6 +149,9 @@ impl StreamIn {
         let response = frame.response.take().ok_or_else(|| missing("response"))?;
         let mut answer: Answer = parse_at(ID, response.text(), "response")?;
         (frame.kind, frame.sequence_number) = (None, None);
+        if answer.status.as_deref() == Some("failed") {
+            return self.failed(data, out);
+        }
         if !self.started {
             self.started = true;
             let (id, model) = (answer.id.clone(), answer.model.clone());

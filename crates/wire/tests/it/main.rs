@@ -11,6 +11,7 @@ mod fit_props;
 mod gemini;
 mod identity;
 mod matrix;
+mod odd_answers;
 mod openai_chat_answers;
 mod openai_chat_compat;
 mod openai_chat_errors;

@@ -5,7 +5,7 @@ use crate::frame::{Framer, Sink, Sse, Whole};
 
 /// SSE, unless the first byte says that the body is one JSON object: an error, or a whole answer.
 #[derive(Default)]
-pub(super) enum SseOrJson {
+pub(crate) enum SseOrJson {
     #[default]
     Unknown,
     Sse(Sse),

@@ -1,0 +1,202 @@
+//! Answers that break their protocol's rules, or say what the client's protocol has no word for.
+
+use rail_model::{ErrorKind, Event, Loss, Stop};
+use rail_wire::{
+    BodyKind, HttpReply, Protocol, WireErrorKind, anthropic, gemini, openai_chat, openai_responses,
+};
+use serde_json::{Value, json};
+
+use crate::corpus::{events, frames, json as parse, write_answer};
+
+const ANTHROPIC: &Protocol = &anthropic::PROTOCOL;
+const CHAT: &Protocol = &openai_chat::PROTOCOL;
+const RESPONSES: &Protocol = &openai_responses::PROTOCOL;
+const GEMINI: &Protocol = &gemini::PROTOCOL;
+
+fn sse(frames: &[Value]) -> Vec<u8> {
+    frames.iter().flat_map(|frame| format!("data: {frame}\n\n").into_bytes()).collect()
+}
+
+/// A stream of `from` as a client of `to` sees it.
+fn through(from: &Protocol, to: &Protocol, body: &[u8]) -> (Vec<Value>, Vec<Loss>) {
+    let (written, losses) =
+        write_answer(to, BodyKind::Stream, &events(from, BodyKind::Stream, body).unwrap());
+    (frames(&written), losses)
+}
+
+fn block(block: Value, deltas: &[Value]) -> Vec<u8> {
+    let mut list = vec![
+        json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+    ];
+    list.extend(
+        deltas.iter().map(|delta| json!({"type": "content_block_delta", "index": 0, "delta": delta})),
+    );
+    list.push(json!({"type": "content_block_stop", "index": 0}));
+    list.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}));
+    list.push(json!({"type": "message_stop"}));
+    sse(&list)
+}
+
+fn chunk(delta: Value, reason: Option<&str>) -> Value {
+    json!({"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+}
+
+#[test]
+fn a_piece_of_the_wrong_type_is_an_error_and_an_empty_one_is_nothing() {
+    let blocks = [
+        ("text_delta", "text", json!({"type": "text", "text": ""})),
+        ("thinking_delta", "thinking", json!({"type": "thinking", "thinking": "", "signature": ""})),
+        (
+            "input_json_delta",
+            "partial_json",
+            json!({"type": "tool_use", "id": "t", "name": "f", "input": {}}),
+        ),
+        ("", "", json!({"type": "redacted_thinking", "data": "x"})),
+    ];
+    for (own, _, start) in &blocks {
+        for (kind, field, _) in blocks.iter().filter(|(kind, ..)| kind != own && !kind.is_empty()) {
+            let wrong = |text: &str| block(start.clone(), &[json!({"type": kind, *field: text})]);
+            let error = events(ANTHROPIC, BodyKind::Stream, &wrong("x")).unwrap_err();
+            assert_eq!(
+                (error.kind, error.path.as_str()),
+                (WireErrorKind::Malformed, "delta.type"),
+                "{error}"
+            );
+            assert!(events(ANTHROPIC, BodyKind::Stream, &wrong("")).is_ok(), "{kind} into {start}");
+        }
+    }
+}
+
+#[test]
+fn one_json_document_instead_of_a_stream_is_read() {
+    let table = [
+        (ANTHROPIC, json!({"type": "error", "error": {"type": "overloaded_error", "message": "no"}})),
+        (RESPONSES, json!({"error": {"code": "server_is_overloaded", "message": "no"}})),
+        (CHAT, json!({"error": {"code": "server_is_overloaded", "message": "no"}})),
+        (GEMINI, json!({"error": {"code": 503, "message": "no", "status": "UNAVAILABLE"}})),
+    ];
+    for (protocol, body) in table {
+        let read = events(protocol, BodyKind::Stream, format!("{body:#}").as_bytes()).unwrap();
+        let [Event::Failed(error)] = &read[..] else { panic!("{}: {read:?}", protocol.id) };
+        assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Overloaded, "no"), "{}", protocol.id);
+    }
+    let text = json!({"type": "output_text", "text": "Hi", "annotations": []});
+    let item = json!({"type": "message", "id": "i", "role": "assistant", "content": [text]});
+    let table = [
+        (ANTHROPIC, json!({"type": "message", "id": "m", "content": [{"type": "text", "text": "Hi"}]})),
+        (RESPONSES, json!({"object": "response", "id": "r", "status": "completed", "output": [item]})),
+    ];
+    for (protocol, body) in table {
+        let streamed = events(protocol, BodyKind::Stream, body.to_string().as_bytes()).unwrap();
+        assert_eq!(streamed, events(protocol, BodyKind::Whole, body.to_string().as_bytes()).unwrap());
+        assert!(matches!(streamed.last(), Some(Event::Finished { stop: Stop::EndTurn, .. })));
+    }
+}
+
+#[test]
+fn free_text_for_a_tool_becomes_json_piece_by_piece() {
+    let piece = |input: &str| json!({"tool_calls": [{"index": 0, "custom": {"input": input}}]});
+    let head = json!({"tool_calls": [{"index": 0, "id": "a", "type": "custom", "custom": {"name": "f", "input": ""}}]});
+    let said = ["*** \"a\"\n", "\\b\u{1} ", "🚂"];
+    let mut list = vec![chunk(head, None)];
+    list.extend(said.iter().map(|text| chunk(piece(text), None)));
+    list.push(chunk(json!({}), Some("tool_calls")));
+    let (frames, losses) = through(CHAT, ANTHROPIC, &sse(&list));
+    crate::anthropic::check(&frames);
+    let json: String = frames.iter().filter_map(|frame| frame["delta"]["partial_json"].as_str()).collect();
+    assert_eq!(parse(json.as_bytes()), json!({"_raw": said.concat()}));
+    assert!(losses.iter().any(|loss| loss.path == "content[0]"), "{losses:?}");
+}
+
+#[test]
+fn calls_are_to_be_run_whatever_the_reason_is_called() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]});
+    let body = sse(&[chunk(call, None), chunk(json!({}), Some("eos"))]);
+    let (frames, losses) = through(CHAT, ANTHROPIC, &body);
+    let end = frames.iter().find(|frame| frame["type"] == "message_delta").unwrap();
+    assert_eq!(end["delta"]["stop_reason"], "tool_use");
+    assert!(losses.iter().any(|loss| loss.reason.ends_with("said as tool_use")), "{losses:?}");
+    let part = json!({"functionCall": {"name": "f", "args": {}}});
+    let body = sse(&[json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "X_NEW"}]})]);
+    let (frames, losses) = through(GEMINI, CHAT, &body);
+    assert!(frames.iter().any(|frame| frame["choices"][0]["finish_reason"] == "tool_calls"), "{frames:?}");
+    assert!(losses.iter().any(|loss| loss.reason.ends_with("said as tool_calls")), "{losses:?}");
+}
+
+#[test]
+fn a_later_count_leaves_the_earlier_ones_standing() {
+    let frame = |reason: Value, usage: Value| json!({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": reason}], "usageMetadata": usage});
+    let body = sse(&[
+        frame(Value::Null, json!({"promptTokenCount": 100})),
+        frame(json!("STOP"), json!({"candidatesTokenCount": 5})),
+    ]);
+    let (frames, _) = through(GEMINI, ANTHROPIC, &body);
+    let end = frames.iter().find(|frame| frame["type"] == "message_delta").unwrap();
+    assert_eq!(end["usage"], json!({"input_tokens": 100, "output_tokens": 5}));
+}
+
+#[test]
+fn an_answer_completed_as_failed_has_failed() {
+    let error = json!({"code": "server_error", "message": "no"});
+    let body = sse(&[
+        json!({"type": "response.completed", "response": {"id": "r", "status": "failed", "error": error}}),
+    ]);
+    let read = events(RESPONSES, BodyKind::Stream, &body).unwrap();
+    assert!(matches!(read.last(), Some(Event::Failed(error)) if error.message == "no"), "{read:?}");
+}
+
+#[test]
+fn refusals_and_stop_strings_are_not_lost_in_silence() {
+    let body = sse(&[chunk(json!({"refusal": "No."}), None), chunk(json!({}), Some("stop"))]);
+    for to in [ANTHROPIC, GEMINI] {
+        let (_, losses) = through(CHAT, to, &body);
+        assert!(
+            losses.iter().any(|loss| loss.reason.ends_with("no refusal part; said as text")),
+            "{losses:?}"
+        );
+    }
+    let body = json!({"type": "message", "id": "m", "content": [], "stop_reason": "stop_sequence", "stop_sequence": "END"});
+    let read = events(ANTHROPIC, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    for to in [CHAT, RESPONSES, GEMINI] {
+        for kind in [BodyKind::Whole, BodyKind::Stream] {
+            let (_, losses) = write_answer(to, kind, &read);
+            assert!(losses.iter().any(|loss| loss.path == "stop_sequence"), "{}: {losses:?}", to.id);
+        }
+    }
+}
+
+#[test]
+fn the_end_marker_may_be_quoted_or_small() {
+    for marker in ["[DONE]", "[done]", "\"[DONE]\"", " [DONE] "] {
+        let mut body = sse(&[chunk(json!({"content": "a"}), None)]);
+        body.extend(format!("data: {marker}\n\n").bytes());
+        let read = events(CHAT, BodyKind::Stream, &body).unwrap();
+        assert!(matches!(read.last(), Some(Event::Finished { .. })), "{marker}");
+    }
+}
+
+#[test]
+fn tokens_have_their_bytes_where_clients_demand_them() {
+    let chosen = json!([{"token": "は", "logProbability": -1.5}]);
+    let body = sse(&[
+        json!({"candidates": [{"content": {"parts": [{"text": "は"}]}, "finishReason": "STOP", "logprobsResult": {"chosenCandidates": chosen}}]}),
+    ]);
+    let (frames, _) = through(GEMINI, RESPONSES, &body);
+    let part = &frames.last().unwrap()["response"]["output"][0]["content"][0];
+    assert_eq!(part["logprobs"][0]["bytes"], json!("は".as_bytes()));
+    let (frames, _) = through(GEMINI, CHAT, &body);
+    let said = frames.iter().find_map(|frame| frame.pointer("/choices/0/logprobs/content/0"));
+    assert_eq!(said.unwrap()["bytes"], json!("は".as_bytes()));
+}
+
+#[test]
+fn a_spent_budget_is_no_rate_limit() {
+    let error = json!({"type": "rate_limit_error", "message": "Monthly usage threshold reached.", "details": {"error_code": "enforced_spend_limit_reached"}});
+    let body = json!({"type": "error", "error": error});
+    let reply = HttpReply::json(429, body.to_string().into_bytes());
+    let error = ANTHROPIC.outbound.read_error(&reply);
+    assert_eq!(error.kind, ErrorKind::Quota);
+    let same = ANTHROPIC.inbound.write_error(&error);
+    assert_eq!((same.status, parse(&same.body)), (429, body));
+}
