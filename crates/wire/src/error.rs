@@ -48,6 +48,11 @@ impl WireError {
         ApiError { param, ..ApiError::new(ErrorKind::InvalidRequest, self.to_string()) }
     }
 
+    /// As the failure of the upstream that sent the bytes, to be told to a client in its own protocol.
+    pub fn into_upstream_error(self) -> ApiError {
+        ApiError::new(ErrorKind::Server, format!("the upstream's answer can't be read: {self}"))
+    }
+
     /// The same error, deeper inside: `path` is put before the field.
     pub(crate) fn under(mut self, path: &str) -> Self {
         self.path = match (path.is_empty(), self.path.is_empty()) {

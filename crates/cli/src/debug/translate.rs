@@ -144,6 +144,7 @@ impl Translate {
             size = stdin.read(&mut buffer).context("cannot read stdin")?;
         }
         let broken = broken.or_else(|| decoder.finish(&mut events).err());
+        events.extend(broken.clone().map(|error| Event::Failed(error.into_upstream_error())));
         self.forward(&mut events, encoder.as_mut())?;
         let mut out = Vec::new();
         encoder.finish(&mut out);

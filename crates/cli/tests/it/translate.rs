@@ -132,6 +132,10 @@ fn a_cut_stream_exits_1_and_ends_with_the_clients_own_error() {
     assert_eq!(output.status.code(), Some(1));
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.contains("event: error\ndata: {\"type\":\"error\""), "{shown}");
+    assert!(
+        shown.contains("without finish_reason and without [DONE]"),
+        "the client learns the reason: {shown}"
+    );
     assert!(String::from_utf8(output.stderr).unwrap().contains("rail: openai-chat stream, frame"));
 }
 

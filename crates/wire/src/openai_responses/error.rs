@@ -1,5 +1,7 @@
 //! Errors, both ways: in HTTP answers, inside answers, and in mid-stream.
 
+use std::time::Duration;
+
 use rail_model::{ApiError, ErrorKind};
 use serde_json::{Value, json};
 
@@ -150,8 +152,8 @@ fn failed_code(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::ContextLength => "context_length_exceeded",
         ErrorKind::Quota => "insufficient_quota",
-        ErrorKind::RateLimited => "rate_limit_exceeded",
-        ErrorKind::Overloaded => "server_is_overloaded",
+        // An overload passes, but Codex gives up at the API's own word for it and waits only for this one.
+        ErrorKind::RateLimited | ErrorKind::Overloaded => "rate_limit_exceeded",
         ErrorKind::InvalidRequest
         | ErrorKind::TooLarge
         | ErrorKind::Refused
@@ -169,15 +171,24 @@ pub(super) fn failed(error: &ApiError) -> Value {
         own.get("code").is_some_and(Value::is_string) && own.get("type") != Some(&json!("error"))
     }) {
         Some(own) => own.clone(),
-        None => json!({"code": failed_code(error.kind), "message": message(error)}),
+        None => {
+            let waits = error.kind == ErrorKind::Overloaded && error.retry_after.is_none();
+            let retry_after = if waits { Some(OVERLOAD_WAIT) } else { error.retry_after };
+            let error = ApiError { retry_after, ..error.clone() };
+            json!({"code": failed_code(error.kind), "message": message(&error)})
+        }
     }
 }
+
+/// How long a client is asked to wait for an overload to pass when the upstream did not say.
+const OVERLOAD_WAIT: Duration = Duration::from_secs(5);
 
 /// The message, with the words by which clients learn how long to wait.
 fn message(error: &ApiError) -> String {
     match error.retry_after {
         Some(delay)
-            if error.kind == ErrorKind::RateLimited && apology::spoken_delay(&error.message).is_none() =>
+            if matches!(error.kind, ErrorKind::RateLimited | ErrorKind::Overloaded)
+                && apology::spoken_delay(&error.message).is_none() =>
         {
             format!("{} Please try again in {:.3}s.", error.message, delay.as_secs_f64())
         }

@@ -265,7 +265,6 @@ fn trap_40_the_code_of_a_failure_tells_codex_what_to_do() {
     let table = [
         (K::ContextLength, "context_length_exceeded"),
         (K::Quota, "insufficient_quota"),
-        (K::Overloaded, "server_is_overloaded"),
         (K::Refused, "invalid_prompt"),
         (K::InvalidRequest, "invalid_prompt"),
         (K::Server, "server_error"),
@@ -275,6 +274,13 @@ fn trap_40_the_code_of_a_failure_tells_codex_what_to_do() {
         let frames = stream(&[started(), Event::Failed(ApiError::new(kind, "why"))]);
         assert_eq!(frames.last().unwrap()["response"]["error"], json!({"code": code, "message": "why"}));
     }
+    let frames = stream(&[started(), Event::Failed(ApiError::new(K::Overloaded, "Busy."))]);
+    let waits = json!({"code": "rate_limit_exceeded", "message": "Busy. Please try again in 5.000s."});
+    assert_eq!(
+        frames.last().unwrap()["response"]["error"],
+        waits,
+        "an overload passes, so Codex must wait and ask again"
+    );
     let mut error = ApiError::new(K::RateLimited, "Too many.");
     error.retry_after = Some(Duration::from_millis(3200));
     let frames = stream(&[Event::Failed(error)]);
