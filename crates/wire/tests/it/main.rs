@@ -21,3 +21,4 @@ mod openai_responses;
 mod openai_responses_bad;
 mod openai_responses_ways;
 mod split;
+mod stable;
