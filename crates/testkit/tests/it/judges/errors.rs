@@ -101,7 +101,9 @@ fn in_stream(sdk: &str, language: Language, mode: &str) -> Expected {
         }
         // A failed answer is an answer, too.
         ("openai-responses", _, _) => {
-            let error = json!({"code": "server_is_overloaded", "message": MESSAGE});
+            // An overload in mid-stream asks the client to wait: Codex gives up at the API's own word for it.
+            let message = format!("{MESSAGE} Please try again in 5.000s.");
+            let error = json!({"code": "rate_limit_exceeded", "message": message});
             return Expected::Saw(json!({"stop": "failed", "error": error}));
         }
         ("anthropic", Language::Python, _) => "APIStatusError",
