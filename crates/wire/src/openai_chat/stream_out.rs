@@ -11,7 +11,7 @@ use super::frames::{Frames, chunk_of, overlay, own, sse};
 use super::piece::{Said, SaidCall, SaidCustom, SaidFunction, SaidLogprobs};
 use super::{
     AFTER, CHOICES, CHUNK, DETAILS, GEMINI, GOOGLE, ID, IN_CALLS, JOINED, LEGACY, NO_CONTENT, OTHERS,
-    REASONING, error, id_for_client, messages_out, usage,
+    REASONING, citations, error, id_for_client, messages_out, usage,
 };
 use crate::protocol::{Encode, ReplyTo};
 use crate::told::Told;
@@ -22,6 +22,9 @@ pub(super) struct StreamOut {
     frames: Option<Frames>,
     ended: bool,
     parts: BTreeMap<usize, Voice>,
+    /// Characters of text so far, and before the newest text.
+    chars: u64,
+    before: u64,
     calls: usize,
     called: bool,
     /// A call's head waits for the next event, because its seal belongs into its id.
@@ -71,6 +74,8 @@ impl StreamOut {
             frames: None,
             ended: false,
             parts: BTreeMap::new(),
+            chars: 0,
+            before: 0,
             calls: 0,
             called: false,
             waiting: None,
@@ -143,9 +148,16 @@ impl StreamOut {
 
     fn opened(&mut self, at: usize, kind: &PartKind, extras: &Extras, out: &mut Vec<u8>) {
         let path = format!("parts[{at}]");
-        self.told.extras(ID, &path, extras);
+        citations::tell(&mut self.told, &path, extras);
         let voice = match kind {
-            PartKind::Text => Voice::Text,
+            PartKind::Text => {
+                self.before = self.chars;
+                let annotations: Vec<_> = citations::kept(extras, self.before).collect();
+                if !annotations.is_empty() {
+                    self.say(Said { annotations, ..Said::default() }, false, None, out);
+                }
+                Voice::Text
+            }
             PartKind::Refusal => Voice::Refusal,
             PartKind::Thinking if extras.marked(ID, DETAILS) => Voice::Details,
             PartKind::Thinking if extras.marked(ID, REASONING) => Voice::Reasoning,
@@ -264,7 +276,10 @@ impl StreamOut {
         let said = match (delta, voice) {
             (_, Voice::Lost) => return self.end_frame(extras, out),
             (Delta::Text(text), Voice::Refusal) => Said { refusal: Some(text.into()), ..Said::default() },
-            (Delta::Text(text), _) => Said { content: Some(text.into()), ..Said::default() },
+            (Delta::Text(text), _) => {
+                self.chars += text.chars().count() as u64;
+                Said { content: Some(text.into()), ..Said::default() }
+            }
             (Delta::Thinking(text), Voice::Reasoning) => {
                 Said { reasoning: Some(text.into()), ..Said::default() }
             }
@@ -286,7 +301,9 @@ impl StreamOut {
                 return self.end_frame(extras, out);
             }
             (Delta::Extra { origin, key, value }, _) => match (*origin == ID, *key) {
-                (true, "annotations") => Said { annotations: vec![value.clone()], ..Said::default() },
+                (_, "annotations") if let Some(value) = citations::streamed(*origin, value, self.before) => {
+                    Said { annotations: vec![value], ..Said::default() }
+                }
                 (true, "reasoning_details") => {
                     Said { reasoning_details: vec![value.clone()], ..Said::default() }
                 }

@@ -200,3 +200,55 @@ fn a_spent_budget_is_no_rate_limit() {
     let same = ANTHROPIC.inbound.write_error(&error);
     assert_eq!((same.status, parse(&same.body)), (429, body));
 }
+
+fn message(content: &Value) -> Value {
+    json!({"type": "message", "id": "i", "status": "completed", "role": "assistant", "content": content})
+}
+
+fn response(output: &Value) -> Value {
+    json!({"object": "response", "id": "r", "model": "m", "status": "completed", "output": output})
+}
+
+#[test]
+fn citations_of_responses_reach_chat_clients() {
+    let cite = |from: u64, to: u64| json!({"type": "url_citation", "start_index": from, "end_index": to, "title": "t", "url": "u"});
+    let nested = |from: u64, to: u64| json!({"type": "url_citation", "url_citation": {"start_index": from, "end_index": to, "title": "t", "url": "u"}});
+    let file = json!({"type": "file_citation", "file_id": "f", "filename": "n", "index": 1});
+    let text = |text: &str, list: Value| json!({"type": "output_text", "text": text, "annotations": list});
+    let parts = json!([text("Zürich🚂 ", json!([cite(0, 7)])), text("is near", json!([cite(3, 7), file]))]);
+    let body = response(&json!([message(&parts)]));
+    let said = json!([nested(0, 7), nested(11, 15)]);
+    let read = events(RESPONSES, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    let (written, losses) = write_answer(CHAT, BodyKind::Whole, &read);
+    let turn = &parse(&written)["choices"][0]["message"];
+    assert_eq!((&turn["content"], &turn["annotations"]), (&json!("Zürich🚂 is near"), &said));
+    let lost: Vec<_> = losses.iter().map(|loss| loss.path.as_str()).collect();
+    assert_eq!(lost, ["parts[1].annotations"], "the file's citation only");
+
+    // The same in pieces, and with the whole answer where a stream was expected.
+    let mut list =
+        vec![json!({"type": "response.output_item.added", "output_index": 0, "item": message(&json!([]))})];
+    for (at, part) in parts.as_array().unwrap().iter().enumerate() {
+        let spot = |kind: &str, rest: Value| {
+            let mut frame =
+                json!({"type": format!("response.{kind}"), "output_index": 0, "content_index": at});
+            frame.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            frame
+        };
+        list.push(spot("content_part.added", json!({"part": text("", json!([]))})));
+        list.push(spot("output_text.delta", json!({"delta": part["text"]})));
+        let first = &part["annotations"][0];
+        list.push(spot("output_text.annotation.added", json!({"annotation_index": 0, "annotation": first})));
+        list.push(spot("content_part.done", json!({"part": part})));
+    }
+    list.push(json!({"type": "response.output_item.done", "output_index": 0, "item": message(&parts)}));
+    list.push(json!({"type": "response.completed", "response": body}));
+    for stream in [sse(&list), body.to_string().into_bytes()] {
+        let (frames, losses) = through(RESPONSES, CHAT, &stream);
+        let deltas = frames.iter().filter_map(|frame| frame.pointer("/choices/0/delta/annotations"));
+        let all: Vec<Value> = deltas.flat_map(|list| list.as_array().unwrap().clone()).collect();
+        assert_eq!(Value::Array(all), said);
+        assert!(losses.iter().any(|loss| loss.path == "parts[1].annotations"), "{losses:?}");
+        assert!(losses.iter().all(|loss| loss.path != "parts[0].annotations"), "{losses:?}");
+    }
+}
