@@ -17,6 +17,7 @@ use crate::protocol::{Encode, ReplyTo};
 use crate::told::Told;
 
 /// Writes events as SSE.
+#[derive(Default)]
 pub(super) struct StreamOut {
     reply_to: ReplyTo,
     frames: Option<Frames>,
@@ -69,20 +70,7 @@ struct Waiting {
 
 impl StreamOut {
     pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        Self {
-            reply_to: reply_to.clone(),
-            frames: None,
-            ended: false,
-            parts: BTreeMap::new(),
-            chars: 0,
-            before: 0,
-            calls: 0,
-            called: false,
-            waiting: None,
-            pending: None,
-            usage: None,
-            told: Told::default(),
-        }
+        Self { reply_to: reply_to.clone(), ..Self::default() }
     }
 }
 

@@ -252,3 +252,53 @@ fn citations_of_responses_reach_chat_clients() {
         assert!(losses.iter().all(|loss| loss.path != "parts[0].annotations"), "{losses:?}");
     }
 }
+
+#[test]
+fn texts_side_by_side_are_one_message_item() {
+    let mut list =
+        vec![json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}})];
+    let tool = json!({"type": "tool_use", "id": "t", "name": "f", "input": {}});
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let blocks = [json!("a"), json!(""), json!("b"), server, json!("c"), tool, json!("d")];
+    let mut content = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let start = if block.is_string() { json!({"type": "text", "text": ""}) } else { block.clone() };
+        list.push(json!({"type": "content_block_start", "index": at, "content_block": start}));
+        if let Some(text) = block.as_str() {
+            let delta = json!({"type": "text_delta", "text": text});
+            list.push(json!({"type": "content_block_delta", "index": at, "delta": delta}));
+            content.push(json!({"type": "text", "text": text}));
+        } else {
+            content.push(block.clone());
+        }
+        list.push(json!({"type": "content_block_stop", "index": at}));
+    }
+    list.push(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
+    list.push(json!({"type": "message_stop"}));
+    let whole = json!({"type": "message", "id": "m", "content": content, "stop_reason": "tool_use"});
+    let read = events(ANTHROPIC, BodyKind::Whole, whole.to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(RESPONSES, BodyKind::Whole, &read).0);
+    let (frames, _) = through(ANTHROPIC, RESPONSES, &sse(&list));
+    let texts = |output: &Value| -> Vec<Vec<String>> {
+        let text = |part: &Value| part["text"].as_str().unwrap().to_owned();
+        let item = |item: &Value| item["content"].as_array().into_iter().flatten().map(text).collect();
+        output.as_array().unwrap().iter().map(item).collect()
+    };
+    let wanted = [vec!["a", "b", "c"], vec![], vec!["d"]];
+    assert_eq!(texts(&whole["output"]), wanted);
+    assert_eq!(texts(&frames.last().unwrap()["response"]["output"]), wanted);
+    let done = frames.iter().filter(|frame| frame["type"] == "response.output_item.done");
+    assert_eq!(done.map(|frame| frame["output_index"].clone()).collect::<Vec<_>>(), [0, 1, 2]);
+    let places = frames.iter().filter(|frame| frame["type"] == "response.content_part.done");
+    let places: Vec<_> =
+        places.map(|frame| (frame["output_index"].clone(), frame["content_index"].clone())).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (2, 0)].map(|(item, part)| (json!(item), json!(part))));
+
+    // What was complete when the answer broke off is told so.
+    let cut = list.iter().position(|frame| frame["type"] == "content_block_stop").unwrap();
+    let mut list = list[..=cut].to_vec();
+    list.push(json!({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}));
+    let (frames, _) = through(ANTHROPIC, RESPONSES, &sse(&list));
+    let kinds: Vec<_> = frames.iter().rev().take(2).map(|frame| &frame["type"]).collect();
+    assert_eq!(kinds, ["response.failed", "response.output_item.done"]);
+}
