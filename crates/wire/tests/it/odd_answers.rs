@@ -302,3 +302,79 @@ fn texts_side_by_side_are_one_message_item() {
     let kinds: Vec<_> = frames.iter().rev().take(2).map(|frame| &frame["type"]).collect();
     assert_eq!(kinds, ["response.failed", "response.output_item.done"]);
 }
+
+#[test]
+fn deltas_and_final_text_must_agree() {
+    let item = |text: &str| message(&json!([{"type": "output_text", "text": text, "annotations": []}]));
+    let call = |arguments: &str| json!({"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": arguments});
+    let delta = |kind: &str, text: &str| json!({"type": format!("response.{kind}.delta"), "output_index": 0, "delta": text});
+    let added = |item: Value| json!({"type": "response.output_item.added", "output_index": 0, "item": item});
+    let read = |begin: [Value; 3], end: Value| {
+        let mut list = begin.to_vec();
+        list.push(end);
+        list.push(json!({"type": "response.completed", "response": response(&json!([]))}));
+        events(RESPONSES, BodyKind::Stream, &sse(&list))
+    };
+    let said = || [added(message(&json!([]))), delta("output_text", "Hel"), delta("output_text", "o")];
+    let called = || {
+        [added(call("")), delta("function_call_arguments", "{\"a\""), delta("function_call_arguments", "1}")]
+    };
+    let done = |text: &str| json!({"type": "response.output_text.done", "output_index": 0, "content_index": 0, "text": text});
+    let part = |text: &str| json!({"type": "response.content_part.done", "output_index": 0, "content_index": 0, "part": {"type": "output_text", "text": text}});
+    let complete =
+        |item: Value| json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let arguments = |text: &str| json!({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": text});
+    let bad = [
+        (said(), done("Hello")),
+        (said(), done("Hel")),
+        (said(), part("Hello")),
+        (said(), complete(item("Hello"))),
+        (called(), arguments("{\"a\":1}")),
+        (called(), complete(call("{\"a\":1}"))),
+    ];
+    for (begin, end) in bad {
+        let error = read(begin, end.clone()).unwrap_err();
+        assert_eq!(error.kind, WireErrorKind::Malformed);
+        assert!(error.to_string().contains("the deltas and the final text disagree"), "{end}: {error}");
+    }
+    for end in [done("Helo"), done("Helo!"), done(""), part("Helo you"), complete(item("Helo"))] {
+        assert!(read(said(), end.clone()).is_ok(), "{end}");
+    }
+}
+
+#[test]
+fn responses_clients_see_only_words_they_know() {
+    let body = json!({"candidates": [{"content": {"parts": []}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
+    for kind in [BodyKind::Whole, BodyKind::Stream] {
+        let read = events(GEMINI, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+        let (written, losses) = write_answer(RESPONSES, kind, &read);
+        let whole = match kind {
+            BodyKind::Whole => parse(&written),
+            BodyKind::Stream | BodyKind::Array => frames(&written).last().unwrap()["response"].clone(),
+        };
+        assert_eq!((&whole["status"], &whole["incomplete_details"]), (&json!("completed"), &Value::Null));
+        assert!(losses.iter().any(|loss| loss.path == "stop"), "{losses:?}");
+    }
+    let rival = json!({"token": "b", "logprob": -2.0, "bytes": null});
+    let entry = json!({"token": "a", "logprob": -1.0, "bytes": null, "top_logprobs": [rival]});
+    let choice = json!({"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop", "logprobs": {"content": [entry]}});
+    let body = json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]});
+    let read = events(CHAT, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(RESPONSES, BodyKind::Whole, &read).0);
+    let said = &whole["output"][0]["content"][0]["logprobs"][0];
+    assert_eq!((&said["bytes"], &said["top_logprobs"][0]["bytes"]), (&json!([]), &json!([])));
+}
+
+#[test]
+fn a_thought_without_words_or_seal_is_no_block() {
+    let text = json!({"type": "output_text", "text": "Hi", "annotations": []});
+    let items = json!([{"type": "reasoning", "id": "rs", "summary": []}, message(&json!([text]))]);
+    let read = events(RESPONSES, BodyKind::Whole, response(&items).to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(ANTHROPIC, BodyKind::Whole, &read).0);
+    assert_eq!(whole["content"], json!([{"type": "text", "text": "Hi"}]));
+    // Anthropic's own stay as they came.
+    let own = json!({"type": "message", "id": "m", "content": [{"type": "thinking", "thinking": "", "signature": ""}], "stop_reason": "end_turn"});
+    let read = events(ANTHROPIC, BodyKind::Whole, own.to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(ANTHROPIC, BodyKind::Whole, &read).0);
+    assert_eq!(whole["content"], own["content"]);
+}
