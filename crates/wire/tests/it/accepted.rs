@@ -9,8 +9,8 @@ use crate::corpus::{read_request, write_request};
 
 /// The body for `to`, and the losses as lines.
 fn sent(from: &str, to: &str, body: Value) -> (Value, String) {
-    let request = read_request(rail_wire::find(from).unwrap(), body.to_string().as_bytes()).unwrap();
-    let (body, losses) = write_request(rail_wire::find(to).unwrap(), &request);
+    let request = read_request(find(from).unwrap(), body.to_string().as_bytes()).unwrap();
+    let (body, losses) = write_request(find(to).unwrap(), &request);
     (body, losses.iter().map(|loss| format!("{}: {}\n", loss.path, loss.reason)).collect())
 }
 
