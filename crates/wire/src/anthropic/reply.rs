@@ -226,9 +226,16 @@ fn write(reply: &Reply, reply_to: &ReplyTo, told: &mut Told) -> Answer {
     answer
 }
 
-/// An empty text of another protocol says nothing; as a block it would be illegal to send back.
+/// An empty text or thought of another protocol says nothing; as a block it would be illegal to send back.
 fn is_blank(part: &Part) -> bool {
-    let empty = matches!(&part.body, PartBody::Text(text) | PartBody::Refusal(text) if text.is_empty());
+    let empty = match &part.body {
+        PartBody::Text(text) | PartBody::Refusal(text) | PartBody::Thinking(text) => text.is_empty(),
+        PartBody::Redacted(_)
+        | PartBody::ToolCall(_)
+        | PartBody::ToolResult(_)
+        | PartBody::Media(_)
+        | PartBody::Opaque(_) => false,
+    };
     empty && part.seal.is_none() && part.extras.origin() != Some(ID)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
 use super::{
     AS_ARRAY, AS_OBJECT, BEGINS, CHUNK, DETAILS, DEVELOPER, EMPTY, FIELD, GEMINI, GOOGLE, ID, IN_CALLS,
-    LEGACY, MESSAGE, NO_CONTENT, REASONING, UNTYPED, media, object_at,
+    LEGACY, MESSAGE, NO_CONTENT, REASONING, UNTYPED, citations, media, object_at,
 };
 use crate::protocol::{ReasoningBack, TargetSpec};
 use crate::shape::StrOr;
@@ -125,7 +125,8 @@ impl Writer<'_> {
         let back = self.target.quirks.reasoning_back;
         let mut turn = Turn { role: Some("assistant".to_owned()), ..Turn::default() };
         let wanted = own || back != ReasoningBack::Never;
-        let spoken = Spoken { parts: &message.parts, list: message.extras.marked(ID, AS_ARRAY), path };
+        let list = message.extras.marked(ID, AS_ARRAY);
+        let spoken = Spoken { parts: &message.parts, list, cited: Cited::Own, path };
         let mut calls = Vec::new();
         spoken.reasoning(wanted, &mut turn, self.losses);
         if back == ReasoningBack::Always && !object_has(&message.extras, "reasoning_content") {
@@ -197,7 +198,15 @@ const NOT_WANTED: &str = "the target takes no reasoning back; left out";
 pub(super) struct Spoken<'a> {
     pub(super) parts: &'a [Part],
     pub(super) list: bool,
+    pub(super) cited: Cited,
     pub(super) path: &'a str,
+}
+
+/// Whose citations are written: a client wants all, an upstream knows only those it gave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cited {
+    Own,
+    All,
 }
 
 impl Spoken<'_> {
@@ -248,14 +257,20 @@ impl Spoken<'_> {
     pub(super) fn words(&self, turn: &mut Turn, losses: &mut Vec<Loss>) {
         let (mut text, mut refusal) = (String::new(), String::new());
         let (mut list, mut gap, mut annotations) = (Vec::new(), false, Vec::new());
+        let mut before = 0;
         for (at, part) in self.parts.iter().enumerate() {
             let path = format!("{}.content[{at}]", self.path);
             match &part.body {
                 PartBody::Text(piece) => {
                     if std::mem::take(&mut gap) && !text.is_empty() {
                         text.push_str("\n\n");
+                        before += 2;
                     }
                     text.push_str(piece);
+                    if self.cited == Cited::All {
+                        annotations.extend(citations::kept(&part.extras, before));
+                        before += piece.chars().count() as u64;
+                    }
                     annotations.extend(
                         part.extras
                             .get(ID, "annotations")

@@ -1,6 +1,7 @@
 //! OpenAI Chat Completions, and the many servers that speak it more or less.
 
 mod chunk;
+mod citations;
 mod delta_in;
 mod embed;
 mod error;

@@ -3,11 +3,11 @@
 use rail_model::{ApiError, CallId, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, Seal};
 use serde_json::{Number, Value};
 
-use super::messages_out::Spoken;
+use super::messages_out::{Cited, Spoken};
 use super::types::{Answer, CallEntry, Choice, Logprobs, Turn};
 use super::{
-    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NO_CHOICES, OTHERS, error, id_for_client,
-    messages_in, messages_out, missing, nest, object_at, usage,
+    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NO_CHOICES, OTHERS, citations, error,
+    id_for_client, messages_in, messages_out, missing, nest, object_at, usage,
 };
 use crate::answer::WholeAnswer;
 use crate::error::{WireError, parse};
@@ -195,12 +195,13 @@ fn first_choice(reply: &Reply, own: bool, told: &mut Told) -> Choice {
     let mut losses = Vec::new();
     let mut turn = Turn { role: Some("assistant".to_owned()), ..Turn::default() };
     let path = "choices[0].message";
-    let spoken = Spoken { parts: &reply.parts, list: reply.end.marked(ID, AS_ARRAY), path };
+    let spoken =
+        Spoken { parts: &reply.parts, list: reply.end.marked(ID, AS_ARRAY), cited: Cited::All, path };
     spoken.reasoning(true, &mut turn, &mut losses);
     spoken.words(&mut turn, &mut losses);
     let mut calls = Vec::new();
     for (at, part) in reply.parts.iter().enumerate() {
-        told.extras(ID, &format!("parts[{at}]"), &part.extras);
+        citations::tell(told, &format!("parts[{at}]"), &part.extras);
         match &part.body {
             PartBody::ToolCall(call) if part.extras.marked(ID, LEGACY) => {
                 turn.function_call = Some(messages_out::legacy(call, part));

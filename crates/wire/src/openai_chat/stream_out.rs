@@ -11,17 +11,21 @@ use super::frames::{Frames, chunk_of, overlay, own, sse};
 use super::piece::{Said, SaidCall, SaidCustom, SaidFunction, SaidLogprobs};
 use super::{
     AFTER, CHOICES, CHUNK, DETAILS, GEMINI, GOOGLE, ID, IN_CALLS, JOINED, LEGACY, NO_CONTENT, OTHERS,
-    REASONING, error, id_for_client, messages_out, usage,
+    REASONING, citations, error, id_for_client, messages_out, usage,
 };
 use crate::protocol::{Encode, ReplyTo};
 use crate::told::Told;
 
 /// Writes events as SSE.
+#[derive(Default)]
 pub(super) struct StreamOut {
     reply_to: ReplyTo,
     frames: Option<Frames>,
     ended: bool,
     parts: BTreeMap<usize, Voice>,
+    /// Characters of text so far, and before the newest text.
+    chars: u64,
+    before: u64,
     calls: usize,
     called: bool,
     /// A call's head waits for the next event, because its seal belongs into its id.
@@ -66,18 +70,7 @@ struct Waiting {
 
 impl StreamOut {
     pub(super) fn new(reply_to: &ReplyTo) -> Self {
-        Self {
-            reply_to: reply_to.clone(),
-            frames: None,
-            ended: false,
-            parts: BTreeMap::new(),
-            calls: 0,
-            called: false,
-            waiting: None,
-            pending: None,
-            usage: None,
-            told: Told::default(),
-        }
+        Self { reply_to: reply_to.clone(), ..Self::default() }
     }
 }
 
@@ -143,9 +136,16 @@ impl StreamOut {
 
     fn opened(&mut self, at: usize, kind: &PartKind, extras: &Extras, out: &mut Vec<u8>) {
         let path = format!("parts[{at}]");
-        self.told.extras(ID, &path, extras);
+        citations::tell(&mut self.told, &path, extras);
         let voice = match kind {
-            PartKind::Text => Voice::Text,
+            PartKind::Text => {
+                self.before = self.chars;
+                let annotations: Vec<_> = citations::kept(extras, self.before).collect();
+                if !annotations.is_empty() {
+                    self.say(Said { annotations, ..Said::default() }, false, None, out);
+                }
+                Voice::Text
+            }
             PartKind::Refusal => Voice::Refusal,
             PartKind::Thinking if extras.marked(ID, DETAILS) => Voice::Details,
             PartKind::Thinking if extras.marked(ID, REASONING) => Voice::Reasoning,
@@ -264,7 +264,10 @@ impl StreamOut {
         let said = match (delta, voice) {
             (_, Voice::Lost) => return self.end_frame(extras, out),
             (Delta::Text(text), Voice::Refusal) => Said { refusal: Some(text.into()), ..Said::default() },
-            (Delta::Text(text), _) => Said { content: Some(text.into()), ..Said::default() },
+            (Delta::Text(text), _) => {
+                self.chars += text.chars().count() as u64;
+                Said { content: Some(text.into()), ..Said::default() }
+            }
             (Delta::Thinking(text), Voice::Reasoning) => {
                 Said { reasoning: Some(text.into()), ..Said::default() }
             }
@@ -286,7 +289,9 @@ impl StreamOut {
                 return self.end_frame(extras, out);
             }
             (Delta::Extra { origin, key, value }, _) => match (*origin == ID, *key) {
-                (true, "annotations") => Said { annotations: vec![value.clone()], ..Said::default() },
+                (_, "annotations") if let Some(value) = citations::streamed(*origin, value, self.before) => {
+                    Said { annotations: vec![value], ..Said::default() }
+                }
                 (true, "reasoning_details") => {
                     Said { reasoning_details: vec![value.clone()], ..Said::default() }
                 }

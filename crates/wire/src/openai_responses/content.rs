@@ -7,7 +7,8 @@ use serde_json::{Number, Value};
 
 use super::types::{Audio, Content, Peek, TokenLogprob};
 use super::{
-    CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_RIVALS, RAW_DATA, SOUND, TYPE, kept_fields, missing, object,
+    CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_BYTES, NO_RIVALS, RAW_DATA, SOUND, TYPE, kept_fields, missing,
+    object,
 };
 use crate::breakpoint;
 use crate::error::{WireError, parse, parse_at};
@@ -270,13 +271,17 @@ pub(super) fn logprob_in(mut read: TokenLogprob) -> Logprob {
 }
 
 fn logprob(mut read: TokenLogprob, top: Vec<Logprob>) -> Logprob {
-    Logprob {
+    let mut entry = Logprob {
         token: read.token.take().unwrap_or_default(),
         logprob: read.logprob.take().unwrap_or_else(|| Number::from(0)),
         bytes: read.bytes.take(),
         top,
         extras: Extras::rest(ID, read.leftovers()),
+    };
+    if entry.bytes.is_none() {
+        entry.extras.mark(ID, NO_BYTES);
     }
+    entry
 }
 
 pub(super) fn logprobs_out(list: &[Logprob]) -> Value {
@@ -293,7 +298,11 @@ fn logprob_out(entry: &Logprob) -> TokenLogprob {
     TokenLogprob {
         token: Some(entry.token.clone()),
         logprob: Some(entry.logprob.clone()),
-        bytes: entry.bytes.clone(),
+        // Clients demand the list; only the pieces of this protocol's own streams go without.
+        bytes: entry
+            .bytes
+            .clone()
+            .or_else(|| (!entry.extras.marked(ID, NO_BYTES)).then(|| Json::from(Value::Array(Vec::new())))),
         ..TokenLogprob::default()
     }
     .with_rest(entry.extras.owned_by(ID))

@@ -4,7 +4,7 @@ use rail_model::{CallKind, Delta, Extras, Map, MediaKind, MediaSource, Opaque, P
 use serde_json::{Value, json};
 
 use super::item_out::is_own;
-use super::{CHAT, ID, ITEM, NAME, NAMESPACES, mint};
+use super::{CHAT, ID, ITEM, NAME, NAMESPACES, SAME_ITEM, mint};
 use crate::protocol::ReplyTo;
 use crate::told::Told;
 
@@ -13,7 +13,14 @@ pub(super) struct Place<'a> {
     pub(super) answer: &'a str,
     /// The item's place in the output.
     pub(super) index: usize,
+    /// Whether the item before it is a message that it goes on with.
+    pub(super) joined: bool,
     pub(super) reply_to: &'a ReplyTo,
+}
+
+/// Whether a foreign part belongs into a message: those side by side are one.
+pub(super) fn is_words(part: &Part) -> bool {
+    matches!(part.body, PartBody::Text(_) | PartBody::Refusal(_)) && !is_own(&part.extras)
 }
 
 /// Gives a foreign part what an item of this protocol has; None when it can't be said here.
@@ -62,6 +69,10 @@ pub(super) fn dress(mut part: Part, place: &Place<'_>, told: &mut Told) -> Optio
     };
     if part.seal.is_some() && matches!(part.body, PartBody::Text(_) | PartBody::Refusal(_)) {
         told.once(format!("{path}.seal"), "openai-responses has no seal on text; left out");
+    }
+    if place.joined {
+        part.extras.mark(ID, SAME_ITEM);
+        return Some(part);
     }
     let mut item = Map::from_iter([("id".to_owned(), Value::from(mint(prefix, place.answer, place.index)))]);
     if status {

@@ -167,9 +167,7 @@ pub(super) fn end(map: &mut Map, stop: &Stop, refused: bool, reply_to: &ReplyTo,
         Stop::MaxTokens | Stop::ContextFull => Some("max_output_tokens"),
         Stop::Refusal if refused => None,
         Stop::Refusal => Some("content_filter"),
-        // Not a word of the API, but one by which its clients learn that asking again may help.
-        Stop::MalformedCall => Some("malformed_call"),
-        Stop::Other(_) => {
+        Stop::MalformedCall | Stop::Other(_) => {
             told.once("stop", "openai-responses has no such reason; said as completed");
             None
         }

@@ -96,6 +96,7 @@ const NO_INPUT: &str = "no-input";
 const NO_TYPE: &str = "no-type";
 const NO_SUMMARY: &str = "no-summary";
 const NO_RIVALS: &str = "no-rivals";
+const NO_BYTES: &str = "no-bytes";
 const CHOSEN_CUSTOM: &str = "chosen-custom";
 const RAW_DATA: &str = "raw-data";
 const SOUND: &str = "sound";

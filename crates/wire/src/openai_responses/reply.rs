@@ -3,7 +3,7 @@
 use rail_model::{ApiError, CallKind, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, TokenCount};
 use serde_json::Value;
 
-use super::dress::{Place, dress};
+use super::dress::{Place, dress, is_words};
 use super::item_in::{self, Side};
 use super::item_out::{self, Reader};
 use super::types::{Answer, CountAnswer};
@@ -85,6 +85,7 @@ fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Value {
     told.extras(ID, "", &end);
     let id = head::answer_id(id.as_deref(), &extras, reply_to);
     let mut dressed: Vec<Part> = Vec::with_capacity(parts.len());
+    let mut words_before = false;
     for (index, mut part) in parts.into_iter().enumerate() {
         if is_blank(&part) {
             continue;
@@ -96,7 +97,12 @@ fn write(reply: Reply, reply_to: &ReplyTo, told: &mut Told) -> Value {
         {
             call.arguments.push_str("{}");
         }
-        dressed.extend(dress(part, &Place { answer: &id, index, reply_to }, told));
+        let words = is_words(&part);
+        let place = Place { answer: &id, index, joined: words && words_before, reply_to };
+        if let Some(part) = dress(part, &place, told) {
+            dressed.push(part);
+            words_before = words;
+        }
     }
     let refused = dressed.iter().any(|part| matches!(part.body, PartBody::Refusal(_)));
     let mut losses = Vec::new();

@@ -44,7 +44,7 @@ impl StreamIn {
                 let mut call: CallItem = parse_at(ID, json.text(), "item")?;
                 let text = call.arguments.take().or(call.input.take()).unwrap_or_default();
                 if let Some(slot) = self.items.open_slot(index) {
-                    slot.complete(&text, Delta::Arguments, out);
+                    slot.complete(&text, Delta::Arguments, out).map_err(|error| error.under("item"))?;
                 }
                 (call.kind, call.call_id, call.name) = (None, None, None);
                 item_in::keep_item(&mut closing, call.leftovers(), UPSTREAM);
@@ -77,8 +77,9 @@ impl StreamIn {
         };
         for (at, json) in list.iter().enumerate() {
             let key = (false, at as u64);
-            let part = content::read(json, Voice::Output, &format!("item.content[{at}]"))?;
-            self.part_complete(index, key, part, json, out);
+            let path = format!("item.content[{at}]");
+            let part = content::read(json, Voice::Output, &path)?;
+            self.part_complete(index, key, part, json, out).map_err(|error| error.under(&path))?;
         }
         let added = self.items.list.get_mut(&index).filter(|item| item.slots.is_empty());
         if let Some(added) = added.and_then(|item| item.added.take()) {
@@ -114,8 +115,10 @@ impl StreamIn {
         let lists = [(false, SUMMARY, item.summary.take()), (true, RAW, raw)];
         for (is_raw, place, list) in lists {
             for (at, json) in list.unwrap_or_default().iter().enumerate() {
-                let part = item_in::thought(json, place, &format!("item.{place}[{at}]"))?;
-                self.part_complete(index, (is_raw, at as u64), part, json, out);
+                let path = format!("item.{place}[{at}]");
+                let part = item_in::thought(json, place, &path)?;
+                let ended = self.part_complete(index, (is_raw, at as u64), part, json, out);
+                ended.map_err(|error| error.under(&path))?;
             }
         }
         let seal = item.encrypted_content.take_if(|data| !data.is_empty());
@@ -144,7 +147,7 @@ impl StreamIn {
         part: Part,
         json: &Json,
         out: &mut Vec<Event>,
-    ) {
+    ) -> Result<(), WireError> {
         let Some(slot) = self.items.slot(index, key) else {
             let Part { logprobs, extras, body, .. } = part;
             self.items.open(index, key, Part { extras, ..Part::new(body) }, out);
@@ -154,11 +157,9 @@ impl StreamIn {
                     slot.delta(Delta::Logprobs(logprobs), Extras::NONE, out);
                 }
             }
-            return;
+            return Ok(());
         };
-        if !slot.ended {
-            end_part(slot, part, json, out);
-        }
+        if slot.ended { Ok(()) } else { end_part(slot, part, json, out) }
     }
 }
 
@@ -172,12 +173,12 @@ pub(super) fn class(kind: Kind) -> Class {
 }
 
 /// Takes a part's complete form: the text that was left out, and what is said besides.
-fn end_part(slot: &mut Slot, part: Part, json: &Json, out: &mut Vec<Event>) {
+fn end_part(slot: &mut Slot, part: Part, json: &Json, out: &mut Vec<Event>) -> Result<(), WireError> {
     slot.ended = true;
     let Part { body, logprobs, mut extras, .. } = part;
     match body {
-        PartBody::Text(text) | PartBody::Refusal(text) => slot.complete(&text, Delta::Text, out),
-        PartBody::Thinking(text) => slot.complete(&text, Delta::Thinking, out),
+        PartBody::Text(text) | PartBody::Refusal(text) => slot.complete(&text, Delta::Text, out)?,
+        PartBody::Thinking(text) => slot.complete(&text, Delta::Thinking, out)?,
         PartBody::Opaque(opaque) => extras.insert(ID, FINAL, opaque.value),
         PartBody::Redacted(_) | PartBody::ToolCall(_) | PartBody::ToolResult(_) | PartBody::Media(_) => {}
     }
@@ -198,6 +199,7 @@ fn end_part(slot: &mut Slot, part: Part, json: &Json, out: &mut Vec<Event>) {
         kept.shift_remove("annotations");
     }
     slot.closing(Extras::rest(ID, kept));
+    Ok(())
 }
 
 /// Keeps the fields of an item that begins; its content follows in pieces.

@@ -243,7 +243,7 @@ impl StreamIn {
         let class = if is_thought(&part) { Class::Reasoning } else { Class::Message };
         let class = self.items.item(index, class).class;
         let key = (class == Class::Reasoning && key.0, key.1);
-        self.part_complete(index, key, part, &json, out);
+        self.part_complete(index, key, part, &json, out).map_err(|error| error.under(kind))?;
         if let Some(slot) = self.items.slot(index, key) {
             slot.closing(frame_extras("part_done", left));
         }
@@ -306,7 +306,7 @@ impl StreamIn {
         let said = [frame.text.take(), frame.refusal.take(), frame.arguments.take(), frame.input.take()];
         let text = said.into_iter().flatten().next().unwrap_or_default();
         let Some(slot) = self.reach(index, kind, inner, out) else { return Ok(()) };
-        slot.complete(&text, like, out);
+        slot.complete(&text, like, out).map_err(|error| error.under(kind))?;
         let logprobs = frame.logprobs.take().filter(|list| !list.is_empty() && !slot.logprobs);
         if let Some(list) = logprobs {
             slot.delta(

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::item_out::Class;
 use super::{FRAMES, ID, SAME_ITEM};
+use crate::error::WireError;
 
 /// All items so far, by their place in the output.
 #[derive(Default)]
@@ -44,8 +45,8 @@ pub(super) struct Slot {
     at: usize,
     open: bool,
     takes: Takes,
-    /// Bytes of its text given so far; the complete text that follows may hold more.
-    given: usize,
+    /// Its text so far; the complete text that follows begins with it and may hold more.
+    given: String,
     pub(super) annotations: usize,
     pub(super) logprobs: bool,
     /// Whether its end was said, though the item may still say more.
@@ -110,7 +111,7 @@ impl Items {
             at,
             open: true,
             takes,
-            given: 0,
+            given: String::new(),
             annotations: 0,
             logprobs: false,
             ended: false,
@@ -188,7 +189,7 @@ impl Slot {
             return;
         }
         match &delta {
-            Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text) => self.given += text.len(),
+            Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text) => self.given.push_str(text),
             Delta::Logprobs(_) => self.logprobs = true,
             Delta::Extra { .. } => self.annotations += 1,
             Delta::Seal(_) => {}
@@ -196,11 +197,24 @@ impl Slot {
         out.push(Event::Delta { at: self.at, delta, extras });
     }
 
-    /// The complete text; what the pieces left out follows now.
-    pub(super) fn complete(&mut self, text: &str, like: fn(String) -> Delta, out: &mut Vec<Event>) {
-        if let Some(rest) = text.get(self.given..).filter(|rest| !rest.is_empty()) {
+    /// The complete text; what the pieces left out follows now. Some servers leave the complete text empty; one that
+    /// says something else than its pieces is an error, because a piece was lost or damaged.
+    pub(super) fn complete(
+        &mut self,
+        text: &str,
+        like: fn(String) -> Delta,
+        out: &mut Vec<Event>,
+    ) -> Result<(), WireError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let Some(rest) = text.strip_prefix(self.given.as_str()) else {
+            return Err(WireError::malformed(ID, "", "the deltas and the final text disagree"));
+        };
+        if !rest.is_empty() {
             self.delta(like(rest.to_owned()), Extras::NONE, out);
         }
+        Ok(())
     }
 
     fn text(&mut self, first: &Delta, out: &mut Vec<Event>) {

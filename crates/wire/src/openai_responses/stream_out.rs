@@ -34,8 +34,10 @@ pub(super) struct Writer {
     /// A part of another protocol waits for its first piece: an empty one must not appear, and a call's seal belongs
     /// into its id.
     pub(super) waiting: Option<Part>,
-    /// Whether the open part came from another protocol, so that its end is its item's end.
+    /// Whether the open part came from another protocol, so that its end is its item's end unless it is a message's.
     pub(super) foreign: bool,
+    /// Whether the open item is a message of another protocol whose parts are complete; a text that follows joins it.
+    pub(super) resting: bool,
     /// A piece that waits for its log probabilities.
     pub(super) held: Option<(String, Extras)>,
     pub(super) usage: Option<Usage>,
@@ -192,6 +194,9 @@ impl Writer {
 
     fn failed(&mut self, error: &ApiError, out: &mut Vec<u8>) {
         self.flush(out);
+        if self.resting {
+            self.item_done(out);
+        }
         self.ended = true;
         let said = error.said.as_ref().filter(|(origin, _)| *origin == ID).map(|(_, said)| said);
         if let Some(kind) = said.and_then(|said| said.get("type")).and_then(Value::as_str) {

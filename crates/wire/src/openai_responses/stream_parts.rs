@@ -4,7 +4,7 @@ use rail_model::{CallKind, Delta, Extras, Logprob, Map, Part, PartBody, PartKind
 use serde_json::Value;
 
 use super::content::{self, Voice};
-use super::dress::{Place, annotation, dress};
+use super::dress::{Place, annotation, dress, is_words};
 use super::families::{family, frames, grow, piece_fields, sealed_only};
 use super::frames::{AnnotationBody, ItemBody, PartBodyFrame, Piece, Spot};
 use super::item_out::{self, Class, Reader, is_own};
@@ -27,7 +27,9 @@ impl Writer {
             }
             return;
         }
-        self.item_done(out);
+        if !self.resting {
+            self.item_done(out);
+        }
         match kind {
             PartKind::Text | PartKind::Refusal | PartKind::Thinking | PartKind::ToolCall { .. } => {
                 self.waiting = Some(part);
@@ -36,10 +38,19 @@ impl Writer {
         }
     }
 
-    /// Begins an item for a part of another protocol, if it can be said at all.
+    /// Begins a part of another protocol, if it can be said at all: texts side by side are one message, everything else
+    /// is an item of its own.
     fn begin(&mut self, part: Part, out: &mut Vec<u8>) {
-        let place = Place { answer: &self.id, index: self.output.len(), reply_to: &self.reply_to };
-        if let Some(part) = dress(part, &place, &mut self.told) {
+        let joined = self.resting && is_words(&part);
+        let index = self.output.len() + usize::from(self.resting && !joined);
+        let place = Place { answer: &self.id, index, joined, reply_to: &self.reply_to };
+        let Some(part) = dress(part, &place, &mut self.told) else { return };
+        if joined {
+            self.resting = false;
+            self.group.push(part);
+            self.part_added(out);
+        } else {
+            self.item_done(out);
             self.item_added(part, out);
         }
     }
@@ -119,7 +130,7 @@ impl Writer {
                 self.begin(part, out);
             }
         }
-        if self.group.is_empty() {
+        if self.group.is_empty() || self.resting {
             return;
         }
         if !extras.is_empty() {
@@ -206,7 +217,7 @@ impl Writer {
         }
         self.waiting = None;
         self.flush(out);
-        if self.group.is_empty() {
+        if self.group.is_empty() || self.resting {
             self.told.extras(ID, &format!("output[{}]", self.output.len()), extras);
             return;
         }
@@ -233,7 +244,9 @@ impl Writer {
         }
         self.part_done(out);
         let complete = extras.get(ID, ITEM).is_some() || extras.get(ID, FINAL).is_some();
-        if self.foreign || complete {
+        let words = self.group.last().is_some_and(|part| item_out::class(part) == Class::Message);
+        self.resting = self.foreign && words;
+        if (self.foreign && !words) || complete {
             self.item_done(out);
         }
     }
@@ -261,6 +274,7 @@ impl Writer {
     }
 
     pub(super) fn item_done(&mut self, out: &mut Vec<u8>) {
+        self.resting = false;
         let group = std::mem::take(&mut self.group);
         let Some(last) = group.last() else { return };
         let mut losses = Vec::new();

@@ -200,3 +200,181 @@ fn a_spent_budget_is_no_rate_limit() {
     let same = ANTHROPIC.inbound.write_error(&error);
     assert_eq!((same.status, parse(&same.body)), (429, body));
 }
+
+fn message(content: &Value) -> Value {
+    json!({"type": "message", "id": "i", "status": "completed", "role": "assistant", "content": content})
+}
+
+fn response(output: &Value) -> Value {
+    json!({"object": "response", "id": "r", "model": "m", "status": "completed", "output": output})
+}
+
+#[test]
+fn citations_of_responses_reach_chat_clients() {
+    let cite = |from: u64, to: u64| json!({"type": "url_citation", "start_index": from, "end_index": to, "title": "t", "url": "u"});
+    let nested = |from: u64, to: u64| json!({"type": "url_citation", "url_citation": {"start_index": from, "end_index": to, "title": "t", "url": "u"}});
+    let file = json!({"type": "file_citation", "file_id": "f", "filename": "n", "index": 1});
+    let text = |text: &str, list: Value| json!({"type": "output_text", "text": text, "annotations": list});
+    let parts = json!([text("Zürich🚂 ", json!([cite(0, 7)])), text("is near", json!([cite(3, 7), file]))]);
+    let body = response(&json!([message(&parts)]));
+    let said = json!([nested(0, 7), nested(11, 15)]);
+    let read = events(RESPONSES, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    let (written, losses) = write_answer(CHAT, BodyKind::Whole, &read);
+    let turn = &parse(&written)["choices"][0]["message"];
+    assert_eq!((&turn["content"], &turn["annotations"]), (&json!("Zürich🚂 is near"), &said));
+    let lost: Vec<_> = losses.iter().map(|loss| loss.path.as_str()).collect();
+    assert_eq!(lost, ["parts[1].annotations"], "the file's citation only");
+
+    // The same in pieces, and with the whole answer where a stream was expected.
+    let mut list =
+        vec![json!({"type": "response.output_item.added", "output_index": 0, "item": message(&json!([]))})];
+    for (at, part) in parts.as_array().unwrap().iter().enumerate() {
+        let spot = |kind: &str, rest: Value| {
+            let mut frame =
+                json!({"type": format!("response.{kind}"), "output_index": 0, "content_index": at});
+            frame.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            frame
+        };
+        list.push(spot("content_part.added", json!({"part": text("", json!([]))})));
+        list.push(spot("output_text.delta", json!({"delta": part["text"]})));
+        let first = &part["annotations"][0];
+        list.push(spot("output_text.annotation.added", json!({"annotation_index": 0, "annotation": first})));
+        list.push(spot("content_part.done", json!({"part": part})));
+    }
+    list.push(json!({"type": "response.output_item.done", "output_index": 0, "item": message(&parts)}));
+    list.push(json!({"type": "response.completed", "response": body}));
+    for stream in [sse(&list), body.to_string().into_bytes()] {
+        let (frames, losses) = through(RESPONSES, CHAT, &stream);
+        let deltas = frames.iter().filter_map(|frame| frame.pointer("/choices/0/delta/annotations"));
+        let all: Vec<Value> = deltas.flat_map(|list| list.as_array().unwrap().clone()).collect();
+        assert_eq!(Value::Array(all), said);
+        assert!(losses.iter().any(|loss| loss.path == "parts[1].annotations"), "{losses:?}");
+        assert!(losses.iter().all(|loss| loss.path != "parts[0].annotations"), "{losses:?}");
+    }
+}
+
+#[test]
+fn texts_side_by_side_are_one_message_item() {
+    let mut list =
+        vec![json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}})];
+    let tool = json!({"type": "tool_use", "id": "t", "name": "f", "input": {}});
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let blocks = [json!("a"), json!(""), json!("b"), server, json!("c"), tool, json!("d")];
+    let mut content = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let start = if block.is_string() { json!({"type": "text", "text": ""}) } else { block.clone() };
+        list.push(json!({"type": "content_block_start", "index": at, "content_block": start}));
+        if let Some(text) = block.as_str() {
+            let delta = json!({"type": "text_delta", "text": text});
+            list.push(json!({"type": "content_block_delta", "index": at, "delta": delta}));
+            content.push(json!({"type": "text", "text": text}));
+        } else {
+            content.push(block.clone());
+        }
+        list.push(json!({"type": "content_block_stop", "index": at}));
+    }
+    list.push(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
+    list.push(json!({"type": "message_stop"}));
+    let whole = json!({"type": "message", "id": "m", "content": content, "stop_reason": "tool_use"});
+    let read = events(ANTHROPIC, BodyKind::Whole, whole.to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(RESPONSES, BodyKind::Whole, &read).0);
+    let (frames, _) = through(ANTHROPIC, RESPONSES, &sse(&list));
+    let texts = |output: &Value| -> Vec<Vec<String>> {
+        let text = |part: &Value| part["text"].as_str().unwrap().to_owned();
+        let item = |item: &Value| item["content"].as_array().into_iter().flatten().map(text).collect();
+        output.as_array().unwrap().iter().map(item).collect()
+    };
+    let wanted = [vec!["a", "b", "c"], vec![], vec!["d"]];
+    assert_eq!(texts(&whole["output"]), wanted);
+    assert_eq!(texts(&frames.last().unwrap()["response"]["output"]), wanted);
+    let done = frames.iter().filter(|frame| frame["type"] == "response.output_item.done");
+    assert_eq!(done.map(|frame| frame["output_index"].clone()).collect::<Vec<_>>(), [0, 1, 2]);
+    let places = frames.iter().filter(|frame| frame["type"] == "response.content_part.done");
+    let places: Vec<_> =
+        places.map(|frame| (frame["output_index"].clone(), frame["content_index"].clone())).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (2, 0)].map(|(item, part)| (json!(item), json!(part))));
+
+    // What was complete when the answer broke off is told so.
+    let cut = list.iter().position(|frame| frame["type"] == "content_block_stop").unwrap();
+    let mut list = list[..=cut].to_vec();
+    list.push(json!({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}));
+    let (frames, _) = through(ANTHROPIC, RESPONSES, &sse(&list));
+    let kinds: Vec<_> = frames.iter().rev().take(2).map(|frame| &frame["type"]).collect();
+    assert_eq!(kinds, ["response.failed", "response.output_item.done"]);
+}
+
+#[test]
+fn deltas_and_final_text_must_agree() {
+    let item = |text: &str| message(&json!([{"type": "output_text", "text": text, "annotations": []}]));
+    let call = |arguments: &str| json!({"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": arguments});
+    let delta = |kind: &str, text: &str| json!({"type": format!("response.{kind}.delta"), "output_index": 0, "delta": text});
+    let added = |item: Value| json!({"type": "response.output_item.added", "output_index": 0, "item": item});
+    let read = |begin: [Value; 3], end: Value| {
+        let mut list = begin.to_vec();
+        list.push(end);
+        list.push(json!({"type": "response.completed", "response": response(&json!([]))}));
+        events(RESPONSES, BodyKind::Stream, &sse(&list))
+    };
+    let said = || [added(message(&json!([]))), delta("output_text", "Hel"), delta("output_text", "o")];
+    let called = || {
+        [added(call("")), delta("function_call_arguments", "{\"a\""), delta("function_call_arguments", "1}")]
+    };
+    let done = |text: &str| json!({"type": "response.output_text.done", "output_index": 0, "content_index": 0, "text": text});
+    let part = |text: &str| json!({"type": "response.content_part.done", "output_index": 0, "content_index": 0, "part": {"type": "output_text", "text": text}});
+    let complete =
+        |item: Value| json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let arguments = |text: &str| json!({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": text});
+    let bad = [
+        (said(), done("Hello")),
+        (said(), done("Hel")),
+        (said(), part("Hello")),
+        (said(), complete(item("Hello"))),
+        (called(), arguments("{\"a\":1}")),
+        (called(), complete(call("{\"a\":1}"))),
+    ];
+    for (begin, end) in bad {
+        let error = read(begin, end.clone()).unwrap_err();
+        assert_eq!(error.kind, WireErrorKind::Malformed);
+        assert!(error.to_string().contains("the deltas and the final text disagree"), "{end}: {error}");
+    }
+    for end in [done("Helo"), done("Helo!"), done(""), part("Helo you"), complete(item("Helo"))] {
+        assert!(read(said(), end.clone()).is_ok(), "{end}");
+    }
+}
+
+#[test]
+fn responses_clients_see_only_words_they_know() {
+    let body = json!({"candidates": [{"content": {"parts": []}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
+    for kind in [BodyKind::Whole, BodyKind::Stream] {
+        let read = events(GEMINI, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+        let (written, losses) = write_answer(RESPONSES, kind, &read);
+        let whole = match kind {
+            BodyKind::Whole => parse(&written),
+            BodyKind::Stream | BodyKind::Array => frames(&written).last().unwrap()["response"].clone(),
+        };
+        assert_eq!((&whole["status"], &whole["incomplete_details"]), (&json!("completed"), &Value::Null));
+        assert!(losses.iter().any(|loss| loss.path == "stop"), "{losses:?}");
+    }
+    let rival = json!({"token": "b", "logprob": -2.0, "bytes": null});
+    let entry = json!({"token": "a", "logprob": -1.0, "bytes": null, "top_logprobs": [rival]});
+    let choice = json!({"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop", "logprobs": {"content": [entry]}});
+    let body = json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]});
+    let read = events(CHAT, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(RESPONSES, BodyKind::Whole, &read).0);
+    let said = &whole["output"][0]["content"][0]["logprobs"][0];
+    assert_eq!((&said["bytes"], &said["top_logprobs"][0]["bytes"]), (&json!([]), &json!([])));
+}
+
+#[test]
+fn a_thought_without_words_or_seal_is_no_block() {
+    let text = json!({"type": "output_text", "text": "Hi", "annotations": []});
+    let items = json!([{"type": "reasoning", "id": "rs", "summary": []}, message(&json!([text]))]);
+    let read = events(RESPONSES, BodyKind::Whole, response(&items).to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(ANTHROPIC, BodyKind::Whole, &read).0);
+    assert_eq!(whole["content"], json!([{"type": "text", "text": "Hi"}]));
+    // Anthropic's own stay as they came.
+    let own = json!({"type": "message", "id": "m", "content": [{"type": "thinking", "thinking": "", "signature": ""}], "stop_reason": "end_turn"});
+    let read = events(ANTHROPIC, BodyKind::Whole, own.to_string().as_bytes()).unwrap();
+    let whole = parse(&write_answer(ANTHROPIC, BodyKind::Whole, &read).0);
+    assert_eq!(whole["content"], own["content"]);
+}
