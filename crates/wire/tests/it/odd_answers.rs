@@ -340,6 +340,12 @@ fn deltas_and_final_text_must_agree() {
     for end in [done("Helo"), done("Helo!"), done(""), part("Helo you"), complete(item("Helo"))] {
         assert!(read(said(), end.clone()).is_ok(), "{end}");
     }
+    let spaced = [
+        added(call("")),
+        delta("function_call_arguments", "{ \"a\":"),
+        delta("function_call_arguments", " 1 }"),
+    ];
+    assert!(read(spaced, arguments("{\"a\":1}")).is_ok(), "the same JSON written anew");
 }
 
 #[test]
