@@ -12,6 +12,7 @@ mod piece;
 mod reply;
 mod request_in;
 mod request_out;
+mod scan;
 mod slots;
 mod stream_in;
 mod stream_out;

@@ -166,6 +166,9 @@ impl StreamIn {
             self.fail(data, out);
             return Ok(());
         }
+        if word.is_some() {
+            self.parts.close_ripe(out);
+        }
         let sequence = choice.stop_reason.and_then(|raw| serde_json::from_str(raw.get()).ok());
         choice.logprobs.take_if(|logprobs| logprobs.clone().leftovers().is_empty());
         let mut outer = choice.leftovers();
