@@ -87,6 +87,7 @@ const JOINED: &str = "joined";
 const LEGACY: &str = "legacy";
 const LEGACY_CHOICE: &str = "legacy-choice";
 const MAX_COMPLETION: &str = "max-completion";
+const NAMELESS: &str = "nameless";
 const NO_CHOICES: &str = "no-choices";
 const NO_CONTENT: &str = "no-content";
 const ONE_STOP: &str = "one-stop";
@@ -110,6 +111,10 @@ const CHOICES: &str = "choices";
 const OTHERS: &str = "other_choices";
 /// Where frames that came after the finish stand in the end's extras.
 const AFTER: &str = "after";
+
+/// The name of a call whose own never came. Other protocols refuse a history with an empty name, and the client would
+/// send it again with every turn; with this one it answers that there is no such tool, and the talk goes on.
+const UNKNOWN_TOOL: &str = "unknown_tool";
 
 const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 

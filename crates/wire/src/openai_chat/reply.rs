@@ -6,8 +6,8 @@ use serde_json::{Number, Value};
 use super::messages_out::Spoken;
 use super::types::{Answer, CallEntry, Choice, Logprobs, Turn};
 use super::{
-    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NO_CHOICES, OTHERS, error, id_for_client,
-    messages_in, messages_out, missing, nest, object_at, usage,
+    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NAMELESS, NO_CHOICES, OTHERS, error,
+    id_for_client, messages_in, messages_out, missing, nest, object_at, usage,
 };
 use crate::answer::WholeAnswer;
 use crate::error::{WireError, parse};
@@ -252,6 +252,10 @@ fn first_choice(reply: &Reply, own: bool, told: &mut Told) -> Choice {
 fn call(call: &rail_model::ToolCall, part: &Part) -> CallEntry {
     let seal: Option<&Seal> = part.seal.as_ref();
     let mut entry = messages_out::call(call, part, id_for_client(&call.id, seal));
+    if part.extras.marked(ID, NAMELESS) {
+        entry.function.iter_mut().for_each(|function| function.name = Some(String::new()));
+        entry.custom.iter_mut().for_each(|custom| custom.name = Some(String::new()));
+    }
     if let Some(seal) = seal.filter(|seal| seal.issuer == GEMINI && part.extras.marked(ID, GOOGLE)) {
         entry.extra_content = Some(messages_out::with_signature(&part.extras, &seal.data));
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Seal};
 
 use super::scan::Scan;
-use super::{ID, LEGACY};
+use super::{ID, LEGACY, NAMELESS, UNKNOWN_TOOL};
 use crate::ids;
 
 /// One piece of a call as it came; empty strings count as absent.
@@ -370,6 +370,10 @@ impl Slot {
         match self.form {
             Form::Entry => {}
             Form::Legacy => extras.mark(ID, LEGACY),
+        }
+        if self.name.is_empty() {
+            UNKNOWN_TOOL.clone_into(&mut self.name);
+            extras.mark(ID, NAMELESS);
         }
         let kind = PartKind::ToolCall { id, name: self.name.clone(), kind: self.kind };
         out.events.push(Event::Opened { at, kind, extras });

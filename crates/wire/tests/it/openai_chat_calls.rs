@@ -5,7 +5,7 @@ use rail_wire::BodyKind;
 use rail_wire::openai_chat::PROTOCOL;
 use serde_json::{Value, json};
 
-use crate::corpus::events;
+use crate::corpus::{events, write_answer};
 
 /// Calls as `name id arguments`, from deltas as a server sends them.
 fn calls(deltas: Value) -> Vec<String> {
@@ -192,4 +192,27 @@ fn what_comes_for_a_closed_call_is_not_lost() {
     assert_eq!(calls(open), both, "to the open call");
     let signed = json!({"index": 0, "extra_content": {"google": {"thought_signature": "c2ln"}}});
     assert_eq!(calls(two(signed)), both, "a signature that comes too late");
+}
+
+#[test]
+fn a_call_whose_name_never_comes_has_one_for_other_protocols_only() {
+    let body = br#"data: {"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{\"p\":1}"}}]}}]}
+
+data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+"#;
+    let list = events(&PROTOCOL, BodyKind::Stream, body).unwrap();
+    for name in ["anthropic", "gemini", "openai-responses"] {
+        let to = rail_wire::find(name).unwrap();
+        for kind in [BodyKind::Stream, BodyKind::Whole] {
+            let out = String::from_utf8(write_answer(to, kind, &list).0).unwrap();
+            assert!(out.contains("\"name\":\"unknown_tool\"") && !out.contains("\"name\":\"\""), "{out}");
+        }
+    }
+    for kind in [BodyKind::Stream, BodyKind::Whole] {
+        let out = String::from_utf8(write_answer(&PROTOCOL, kind, &list).0).unwrap();
+        assert!(!out.contains("unknown_tool") && out.contains("\"name\":\"\""), "{out}");
+    }
 }
