@@ -107,8 +107,9 @@ const MESSAGE: &str = "message";
 const CHUNK: &str = "chunk";
 /// Where kept fields of the first choice stand in the extras, and in them those of its message or delta.
 const CHOICES: &str = "choices";
-/// Where the other choices of a whole answer stand in its end's extras.
-const OTHERS: &str = "other_choices";
+/// Where the other choices of a whole answer stand in its end's extras; of a stream, whose other choices are events of
+/// their own, `true`. Other protocols name it as what they leave out.
+const OTHERS: &str = "choices[1..]";
 /// Where frames that came after the finish stand in the end's extras.
 const AFTER: &str = "after";
 

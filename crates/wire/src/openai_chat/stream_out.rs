@@ -329,7 +329,7 @@ impl StreamOut {
         let Some(frames) = &self.frames else { return };
         let mut chunk = extras.owned_by(ID).cloned().unwrap_or_default();
         let after = chunk.shift_remove(AFTER);
-        if chunk.shift_remove(OTHERS).is_some() {
+        if chunk.shift_remove(OTHERS).is_some_and(|others| others.is_array()) {
             self.told.once(
                 "choices",
                 "only the first choice of a whole answer can be streamed; the others are left out",

@@ -239,3 +239,35 @@ fn usage_beside_another_choice_may_come_first() {
         "{events:?}"
     );
 }
+
+#[test]
+fn the_choice_with_the_lowest_index_is_the_answer() {
+    let choice = |index: u64, text: &str| json!({"index": index, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
+    let body = json!({"id": "c", "choices": [choice(2, "two"), choice(1, "one")]});
+    let list = events(&PROTOCOL, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    let anthropic = rail_wire::find("anthropic").unwrap();
+    let (out, losses) = write_answer(anthropic, BodyKind::Whole, &list);
+    assert_eq!(parsed(&out)["content"], json!([{"type": "text", "text": "one"}]));
+    assert!(losses.iter().any(|loss| loss.path == "choices[1..]"), "{losses:?}");
+    let (out, losses) = write_answer(&PROTOCOL, BodyKind::Whole, &list);
+    assert_eq!(parsed(&out)["choices"], json!([choice(1, "one"), choice(2, "two")]));
+    assert!(losses.is_empty(), "{losses:?}");
+}
+
+#[test]
+fn other_choices_of_a_stream_are_named_where_they_are_lost() {
+    let body =
+        b"data: {\"id\":\"c\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"x\"}}]}\n\ndata: [DONE]\n\n";
+    let list = events(&PROTOCOL, BodyKind::Stream, body).unwrap();
+    let lost = |to: &rail_wire::Protocol, kind| -> Vec<String> {
+        write_answer(to, kind, &list).1.into_iter().map(|loss| loss.path).collect()
+    };
+    for name in ["anthropic", "gemini", "openai-responses"] {
+        for kind in [BodyKind::Stream, BodyKind::Whole] {
+            let paths = lost(rail_wire::find(name).unwrap(), kind);
+            assert!(paths.contains(&"choices[1..]".to_owned()), "{name}: {paths:?}");
+        }
+    }
+    assert_eq!(lost(&PROTOCOL, BodyKind::Whole), ["choices"]);
+    assert!(lost(&PROTOCOL, BodyKind::Stream).is_empty());
+}
