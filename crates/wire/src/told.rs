@@ -2,6 +2,9 @@ use std::collections::BTreeSet;
 
 use rail_model::{Extras, Loss, ProtocolId};
 
+/// Where a codec keeps the answers beside the first one.
+pub(crate) const OTHER_CHOICES: &str = "choices[1..]";
+
 /// The losses of one answer, each told once however often it happens in a stream.
 #[derive(Default, Debug)]
 pub(crate) struct Told {
@@ -25,6 +28,10 @@ impl Told {
             return;
         }
         for key in extras.lost_on(protocol) {
+            if key == OTHER_CHOICES {
+                self.once(key, "only the first of several answers is carried");
+                continue;
+            }
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
             self.once(path, &format!("{protocol} can't say it; left out"));
         }

@@ -68,6 +68,7 @@ impl Parts {
 
     /// Adds to the open part of this kind, or opens one.
     fn say(&mut self, voice: Voice, delta: Add, extras: Extras, out: &mut Vec<Event>) {
+        self.slots.close_ripe(None, out);
         let at = match self.open {
             Some((at, open)) if open == voice => at,
             Some(_) | None => {
@@ -99,6 +100,7 @@ impl Parts {
     }
 
     fn whole(&mut self, kind: PartKind, extras: Extras, out: &mut Vec<Event>) {
+        self.slots.close_ripe(None, out);
         self.close(out);
         let at = self.next();
         out.push(Event::Opened { at, kind, extras });
@@ -212,6 +214,7 @@ impl Parts {
             self.whole(PartKind::Opaque(Opaque { origin: ID, value }), marked(IN_CALLS), out);
             return None;
         }
+        let signature = call.extra_content.clone();
         let seal: Option<Seal> = google_signature(&mut call.extra_content);
         let kind = call.kind.take();
         let (id, index) = (call.id.take(), call.index.take().map(|index| index.0).or(position));
@@ -244,6 +247,10 @@ impl Parts {
         }
         let known = self.piece(piece, extras, out);
         // Fields of a head are the call's; those of later pieces, or of noise, are the frame's.
+        if let Some(signature) = signature.filter(|_| signed && !known) {
+            // A signature for a call that is over has no part to go to any more.
+            unknown.insert("extra_content".to_owned(), signature);
+        }
         let took = known && (self.count > before || self.waiting);
         (!took && !unknown.is_empty()).then_some(unknown)
     }
@@ -252,13 +259,18 @@ impl Parts {
         let (from, before) = (out.len(), self.count);
         let mut to = Out { events: out, parts: &mut self.count, answer: &self.answer };
         let known = self.slots.push(piece, extras, &mut to);
-        self.waiting |= known && out.len() == from && self.slots.waits();
+        self.waiting |= known && self.slots.waits();
         if self.count > before
             && let Some((at, _)) = self.open.take()
         {
             out.insert(from, Event::Closed { at, extras: Extras::NONE });
         }
         known
+    }
+
+    /// The reason for the end came, so a call that has all its arguments is over.
+    pub(super) fn close_ripe(&mut self, out: &mut Vec<Event>) {
+        self.slots.close_ripe(None, out);
     }
 
     pub(super) fn finish(&mut self, out: &mut Vec<Event>) {

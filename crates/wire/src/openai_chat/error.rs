@@ -129,7 +129,7 @@ fn words(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Writes an error: unmodified if it was said in this protocol.
+/// Writes an error: unmodified if it was said in this protocol by an `error` field.
 pub(super) fn write(error: &ApiError) -> HttpReply {
     let own = matches!(&error.said, Some((origin, _)) if *origin == ID);
     let status = if own { error.status } else { error.kind.status() };
@@ -142,21 +142,33 @@ pub(super) fn write(error: &ApiError) -> HttpReply {
 /// is said anew.
 pub(super) fn stream_value(error: &ApiError) -> Value {
     let value = value(error);
-    let known =
-        value.get("error").is_some_and(|error| is_said(&error.to_string())) || value.get("choices").is_some();
-    if known { value } else { self::value(&ApiError { said: None, ..error.clone() }) }
+    if says_error(&value) { value } else { self::value(&ApiError { said: None, ..error.clone() }) }
 }
 
 /// The error as JSON.
 pub(super) fn value(error: &ApiError) -> Value {
     match &error.said {
-        Some((origin, body)) if *origin == ID => body.clone(),
-        said => {
-            let (word, code) = words(error.kind);
-            // Another protocol's code would mean nothing here; one of our own making does.
-            let own = error.code.as_deref().filter(|_| said.is_none());
-            let code = own.or(code);
-            json!({"error": {"message": error.message, "type": word, "param": error.param, "code": code}})
+        Some((origin, body)) if *origin == ID => {
+            let mut body = body.clone();
+            // An answer whose choice says `error` and no more looks to clients like any other that ended.
+            if body.get("choices").is_some()
+                && !says_error(&body)
+                && let Some(fields) = body.as_object_mut()
+            {
+                fields.insert("error".to_owned(), said_anew(error, error.code.as_deref()));
+            }
+            body
         }
+        // Another protocol's code would mean nothing here; one of our own making does.
+        said => json!({"error": said_anew(error, error.code.as_deref().filter(|_| said.is_none()))}),
     }
+}
+
+fn says_error(body: &Value) -> bool {
+    body.get("error").is_some_and(|error| is_said(&error.to_string()))
+}
+
+fn said_anew(error: &ApiError, own: Option<&str>) -> Value {
+    let (word, code) = words(error.kind);
+    json!({"message": error.message, "type": word, "param": error.param, "code": own.or(code)})
 }

@@ -13,6 +13,7 @@ mod piece;
 mod reply;
 mod request_in;
 mod request_out;
+mod scan;
 mod slots;
 mod stream_in;
 mod stream_out;
@@ -87,6 +88,7 @@ const JOINED: &str = "joined";
 const LEGACY: &str = "legacy";
 const LEGACY_CHOICE: &str = "legacy-choice";
 const MAX_COMPLETION: &str = "max-completion";
+const NAMELESS: &str = "nameless";
 const NO_CHOICES: &str = "no-choices";
 const NO_CONTENT: &str = "no-content";
 const ONE_STOP: &str = "one-stop";
@@ -106,10 +108,15 @@ const MESSAGE: &str = "message";
 const CHUNK: &str = "chunk";
 /// Where kept fields of the first choice stand in the extras, and in them those of its message or delta.
 const CHOICES: &str = "choices";
-/// Where the other choices of a whole answer stand in its end's extras.
-const OTHERS: &str = "other_choices";
+/// Where the other choices of a whole answer stand in its end's extras; of a stream, whose other choices are events of
+/// their own, `true`. Other protocols name it as what they leave out.
+const OTHERS: &str = crate::told::OTHER_CHOICES;
 /// Where frames that came after the finish stand in the end's extras.
 const AFTER: &str = "after";
+
+/// The name of a call whose own never came. Other protocols refuse a history with an empty name, and the client would
+/// send it again with every turn; with this one it answers that there is no such tool, and the talk goes on.
+const UNKNOWN_TOOL: &str = "unknown_tool";
 
 const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 

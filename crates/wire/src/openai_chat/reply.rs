@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use super::messages_out::{Cited, Spoken};
 use super::types::{Answer, CallEntry, Choice, Logprobs, Turn};
 use super::{
-    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NO_CHOICES, OTHERS, citations, error,
+    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NAMELESS, NO_CHOICES, OTHERS, citations, error,
     id_for_client, messages_in, messages_out, missing, nest, object_at, usage,
 };
 use crate::answer::WholeAnswer;
@@ -49,8 +49,14 @@ pub(super) fn events(data: &[u8], out: &mut Vec<Event>) -> Result<(), WireError>
 
 /// OpenRouter says inside a choice that it failed.
 fn is_failed(answer: &Answer) -> bool {
-    let first = answer.choices.as_ref().and_then(|choices| choices.first());
-    first.is_some_and(|choice| choice.finish_reason.as_deref() == Some("error"))
+    let choices = answer.choices.as_deref().unwrap_or_default();
+    choices.get(first(choices)).is_some_and(|choice| choice.finish_reason.as_deref() == Some("error"))
+}
+
+/// Where the choice stands that is the answer: the one with the lowest index, which need not be 0.
+fn first(choices: &[Choice]) -> usize {
+    let index = |choice: &Choice| choice.index.as_ref().map_or(0, |index| index.0);
+    choices.iter().enumerate().min_by_key(|(_, choice)| index(choice)).map_or(0, |(at, _)| at)
 }
 
 fn read(mut answer: Answer) -> Result<Reply, WireError> {
@@ -59,7 +65,7 @@ fn read(mut answer: Answer) -> Result<Reply, WireError> {
     let (id, model) = (answer.id.take(), answer.model.take());
     let usage = answer.usage.take().map(usage::read);
     let extras = Extras::rest(ID, answer.leftovers());
-    let first = choices.iter().position(|choice| choice.index.is_none_or(|index| index.0 == 0)).unwrap_or(0);
+    let first = first(&choices);
     if choices.is_empty() {
         let mut end = Extras::NONE;
         end.mark(ID, NO_CHOICES);
@@ -169,7 +175,12 @@ fn write(reply: &Reply, reply_to: &ReplyTo, told: &mut Told) -> Answer {
     if !reply.end.marked(ID, NO_CHOICES) {
         choices.push(first_choice(reply, own, told));
     }
-    let others = reply.end.get(ID, OTHERS).and_then(Value::as_array).into_iter().flatten();
+    let others = reply.end.get(ID, OTHERS);
+    if others.is_some_and(Value::is_boolean) {
+        let reason = "only the first choice of a stream becomes a whole answer; the others are left out";
+        told.once("choices", reason);
+    }
+    let others = others.and_then(Value::as_array).into_iter().flatten();
     choices.extend(others.map(|other| Choice::default().with_rest(other.as_object())));
     if let Some(usage) = &reply.usage {
         told.extras(ID, "usage", &usage.extras);
@@ -253,6 +264,10 @@ fn first_choice(reply: &Reply, own: bool, told: &mut Told) -> Choice {
 fn call(call: &rail_model::ToolCall, part: &Part) -> CallEntry {
     let seal: Option<&Seal> = part.seal.as_ref();
     let mut entry = messages_out::call(call, part, id_for_client(&call.id, seal));
+    if part.extras.marked(ID, NAMELESS) {
+        entry.function.iter_mut().for_each(|function| function.name = Some(String::new()));
+        entry.custom.iter_mut().for_each(|custom| custom.name = Some(String::new()));
+    }
     if let Some(seal) = seal.filter(|seal| seal.issuer == GEMINI && part.extras.marked(ID, GOOGLE)) {
         entry.extra_content = Some(messages_out::with_signature(&part.extras, &seal.data));
     }

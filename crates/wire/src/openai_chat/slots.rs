@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Seal};
 
-use super::{ID, LEGACY};
+use super::scan::Scan;
+use super::{ID, LEGACY, NAMELESS, UNKNOWN_TOOL};
 use crate::ids;
 
 /// One piece of a call as it came; empty strings count as absent.
@@ -42,6 +43,8 @@ pub(super) struct Slots {
     by_index: BTreeMap<u64, usize>,
     current: Option<usize>,
     legacy: Option<usize>,
+    /// The call that got the last piece, if that made its arguments whole.
+    ripe: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -52,6 +55,7 @@ struct Slot {
     form: Form,
     /// Its part, once it was announced.
     at: Option<usize>,
+    closed: bool,
     /// The head was complete: a field for arguments, if only an empty one, came with it.
     ready: bool,
     /// Arguments that came before the name.
@@ -81,9 +85,12 @@ impl Slots {
     }
 
     /// Takes a piece; `extras` are the call's own unknown fields. False when it was noise or a repetition.
-    pub(super) fn push(&mut self, piece: Piece<'_>, extras: Extras, out: &mut Out<'_>) -> bool {
-        let Some(at) = self.route(&piece) else { return false };
+    pub(super) fn push(&mut self, mut piece: Piece<'_>, extras: Extras, out: &mut Out<'_>) -> bool {
+        let Some(at) = self.route(&piece).and_then(|at| self.after_close(at, &mut piece)) else {
+            return false;
+        };
         self.current = Some(at);
+        self.close_ripe(Some(at), out.events);
         // A call is over when another begins, so its name is whole.
         for before in self.slots.iter_mut().take(at).rev().take_while(|slot| slot.at.is_none()) {
             if !before.name.is_empty() {
@@ -92,7 +99,52 @@ impl Slots {
         }
         let Some(slot) = self.slots.get_mut(at) else { return false };
         slot.take(piece, extras, out);
+        if slot.at.is_some() && slot.is_whole() {
+            self.ripe = Some(at);
+        }
         true
+    }
+
+    /// Something else goes on, if only the call at `but`: a call that has all its arguments is over. Without it,
+    /// protocols that say one part at a time could not say the next before the end of the answer.
+    pub(super) fn close_ripe(&mut self, but: Option<usize>, events: &mut Vec<Event>) {
+        let ripe = self.ripe.take_if(|at| Some(*at) != but).and_then(|at| self.slots.get_mut(at));
+        // One that went on after its object stays open until the end, because it may go on again.
+        if let Some(slot) = ripe.filter(|slot| slot.is_whole())
+            && let Some(at) = slot.at
+        {
+            slot.closed = true;
+            events.push(Event::Closed { at, extras: Extras::NONE });
+        }
+    }
+
+    /// What comes for a call that is closed: blanks and stray brackets are noise; more arguments are another call of
+    /// the same tool, as some servers put the arguments of several calls into one.
+    fn after_close(&mut self, at: usize, piece: &mut Piece<'_>) -> Option<usize> {
+        let Some(slot) = self.slots.get(at).filter(|slot| slot.closed) else { return Some(at) };
+        let noise = |letter: char| letter.is_ascii_whitespace() || matches!(letter, '}' | ']');
+        if piece.arguments.unwrap_or_default().chars().all(noise) {
+            return None;
+        }
+        let mut next = Slot::new(piece);
+        next.kind = slot.kind;
+        if piece.name.is_none() {
+            next.name.clone_from(&slot.name);
+        }
+        let same_id = piece.id.filter(|id| slot.id.as_deref() == Some(*id));
+        let at = self.slots.len();
+        self.slots.push(next);
+        match piece.form {
+            Form::Entry => {}
+            Form::Legacy => self.legacy = Some(at),
+        }
+        if let Some(index) = piece.index {
+            self.by_index.insert(index, at);
+        }
+        self.same(at, piece);
+        // Two calls of one id could not be told apart by their results.
+        piece.id.take_if(|_| same_id.is_some());
+        Some(at)
     }
 
     /// The answer is over: calls that still wait are announced, and all are closed.
@@ -102,7 +154,8 @@ impl Slots {
                 slot.announce(out);
             }
         }
-        let mut open: Vec<usize> = self.slots.iter().filter_map(|slot| slot.at).collect();
+        let mut open: Vec<usize> =
+            self.slots.iter().filter(|slot| !slot.closed).filter_map(|slot| slot.at).collect();
         open.sort_unstable();
         out.events.extend(open.into_iter().map(|at| Event::Closed { at, extras: Extras::NONE }));
     }
@@ -222,6 +275,7 @@ impl Slot {
             kind: piece.kind,
             form: piece.form,
             at: None,
+            closed: false,
             ready: false,
             held: Vec::new(),
             seal: None,
@@ -233,6 +287,11 @@ impl Slot {
     /// The arguments are a whole JSON value; free text is never known to be whole.
     fn is_finished(&self) -> bool {
         self.kind == CallKind::Function && self.scan.is_finished()
+    }
+
+    /// No more arguments can come; unlike `is_finished` this has no doubt about placeholders and several values.
+    fn is_whole(&self) -> bool {
+        self.kind == CallKind::Function && self.scan.is_whole_object()
     }
 
     /// The piece says all over again what this finished call already said.
@@ -312,6 +371,10 @@ impl Slot {
             Form::Entry => {}
             Form::Legacy => extras.mark(ID, LEGACY),
         }
+        if self.name.is_empty() {
+            UNKNOWN_TOOL.clone_into(&mut self.name);
+            extras.mark(ID, NAMELESS);
+        }
         let kind = PartKind::ToolCall { id, name: self.name.clone(), kind: self.kind };
         out.events.push(Event::Opened { at, kind, extras });
         out.events.extend(self.seal.take().map(|seal| delta(at, Delta::Seal(seal))));
@@ -321,73 +384,4 @@ impl Slot {
 
 fn delta(at: usize, delta: Delta) -> Event {
     Event::Delta { at, delta, extras: Extras::NONE }
-}
-
-/// Reads JSON just well enough to know where a value ends, each byte once.
-#[derive(Debug)]
-struct Scan {
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-    begun: bool,
-    /// Anything but braces and blanks.
-    says: bool,
-    length: usize,
-    hash: u64,
-}
-
-impl Default for Scan {
-    fn default() -> Self {
-        Self {
-            depth: 0,
-            in_string: false,
-            escaped: false,
-            begun: false,
-            says: false,
-            length: 0,
-            hash: FNV_START,
-        }
-    }
-}
-
-const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// FNV-1a that goes on from where it was, so that a text in pieces has the hash of the whole.
-fn fnv(start: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-impl Scan {
-    fn push(&mut self, text: &str) {
-        for byte in text.bytes() {
-            if self.in_string {
-                self.in_string = self.escaped || byte != b'"';
-                self.escaped = !self.escaped && byte == b'\\';
-                continue;
-            }
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-            self.begun |= !byte.is_ascii_whitespace();
-            self.says |= !byte.is_ascii_whitespace() && !matches!(byte, b'{' | b'}');
-        }
-        self.length += text.len();
-        self.hash = fnv(self.hash, text.as_bytes());
-    }
-
-    fn is_finished(&self) -> bool {
-        self.begun && self.depth == 0 && !self.in_string
-    }
-
-    fn is_placeholder(&self) -> bool {
-        !self.says
-    }
-
-    /// Whether all that was pushed is this text, without having kept it.
-    fn equals(&self, text: &str) -> bool {
-        self.length == text.len() && self.hash == fnv(FNV_START, text.as_bytes())
-    }
 }

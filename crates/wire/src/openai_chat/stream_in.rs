@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::chunk::{Chunk, ChunkChoice};
 use super::delta_in::Parts;
-use super::{AFTER, CHOICES, CHUNK, ID, JOINED, NO_CONTENT, error, nest, reply, usage};
+use super::{AFTER, CHOICES, CHUNK, ID, JOINED, NO_CONTENT, OTHERS, error, nest, reply, usage};
 use crate::error::{WireError, parse};
 use crate::frame::{Frame, Mapper};
 use crate::protocol::HttpReply;
@@ -19,6 +19,8 @@ pub(super) struct StreamIn {
     ended: bool,
     parts: Parts,
     finish: Option<Finish>,
+    /// There are choices besides the first, which is the only one that becomes events of an answer.
+    others: bool,
     /// Frames without choices that came after the finish.
     after: Vec<Value>,
     /// Unknown fields of frames whose call still waits for its name.
@@ -95,6 +97,7 @@ impl StreamIn {
             return reply::events(data, out);
         }
         if choices.iter().any(|choice| !is_first(choice)) {
+            self.others = true;
             out.push(Event::Opaque(Opaque { origin: ID, value: others(parse(ID, data)?) }));
         }
         for choice in choices.into_iter().filter(is_first) {
@@ -165,6 +168,9 @@ impl StreamIn {
         if word.as_deref() == Some("error") {
             self.fail(data, out);
             return Ok(());
+        }
+        if word.is_some() {
+            self.parts.close_ripe(out);
         }
         let sequence = choice.stop_reason.and_then(|raw| serde_json::from_str(raw.get()).ok());
         choice.logprobs.take_if(|logprobs| logprobs.clone().leftovers().is_empty());
@@ -262,6 +268,9 @@ impl StreamIn {
         let mut extras = Extras::rest(ID, finish.extras);
         nest(&mut extras, CHUNK, std::mem::take(&mut self.carried));
         let stop = usage::read_stop(Some(&finish.word), finish.sequence.as_ref(), called, &mut extras);
+        if self.others {
+            extras.insert(ID, OTHERS, Value::Bool(true));
+        }
         if !self.after.is_empty() {
             extras.insert(ID, AFTER, Value::Array(std::mem::take(&mut self.after)));
         }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::frames::{Frames, chunk_of, overlay, own, sse};
 use super::piece::{Said, SaidCall, SaidCustom, SaidFunction, SaidLogprobs};
 use super::{
-    AFTER, CHOICES, CHUNK, DETAILS, GEMINI, GOOGLE, ID, IN_CALLS, JOINED, LEGACY, NO_CONTENT, OTHERS,
-    REASONING, citations, error, id_for_client, messages_out, usage,
+    AFTER, CHOICES, CHUNK, DETAILS, GEMINI, GOOGLE, ID, IN_CALLS, JOINED, LEGACY, NAMELESS, NO_CONTENT,
+    OTHERS, REASONING, citations, error, id_for_client, messages_out, usage,
 };
 use crate::protocol::{Encode, ReplyTo};
 use crate::told::Told;
@@ -152,7 +152,8 @@ impl StreamOut {
             PartKind::Thinking => Voice::ReasoningContent,
             PartKind::ToolCall { id, name, kind } => {
                 let (joined, chunk) = (extras.marked(ID, JOINED), chunk_of(extras).cloned());
-                let (id, name, kind, extras) = (id.clone(), name.clone(), *kind, extras.clone());
+                let name = if extras.marked(ID, NAMELESS) { String::new() } else { name.clone() };
+                let (id, kind, extras) = (id.clone(), *kind, extras.clone());
                 self.waiting = Some(Waiting { at, id, name, kind, seal: None, extras, joined, chunk });
                 return;
             }
@@ -333,7 +334,7 @@ impl StreamOut {
         let Some(frames) = &self.frames else { return };
         let mut chunk = extras.owned_by(ID).cloned().unwrap_or_default();
         let after = chunk.shift_remove(AFTER);
-        if chunk.shift_remove(OTHERS).is_some() {
+        if chunk.shift_remove(OTHERS).is_some_and(|others| others.is_array()) {
             self.told.once(
                 "choices",
                 "only the first choice of a whole answer can be streamed; the others are left out",

@@ -13,6 +13,7 @@ mod identity;
 mod matrix;
 mod odd_answers;
 mod openai_chat_answers;
+mod openai_chat_calls;
 mod openai_chat_compat;
 mod openai_chat_errors;
 mod openai_chat_random;

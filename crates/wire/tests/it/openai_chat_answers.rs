@@ -223,125 +223,6 @@ fn trap_9_a_failure_in_mid_stream_is_an_error_frame() {
     assert!(frames(&bytes)[1]["error"]["message"].as_str().unwrap().contains("end marker"));
 }
 
-/// Calls as `name id arguments`, from deltas as a server sends them.
-fn calls(deltas: Value) -> Vec<String> {
-    let mut sse = String::new();
-    for calls in deltas.as_array().unwrap() {
-        let chunk = json!({"id": "c", "choices": [{"index": 0, "delta": {"tool_calls": calls}}]});
-        sse.push_str(&format!("data: {chunk}\n\n"));
-    }
-    sse.push_str("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n");
-    let mut assembler = rail_model::Assembler::default();
-    events(&PROTOCOL, BodyKind::Stream, sse.as_bytes())
-        .unwrap()
-        .into_iter()
-        .for_each(|event| assembler.push(event));
-    let told = |part: &Part| match &part.body {
-        PartBody::ToolCall(call) => {
-            let id = if matches!(call.id, CallId::Minted(_)) { "-" } else { call.id.as_str() };
-            format!("{} {id} {}", call.name, call.arguments)
-        }
-        other => format!("{other:?}"),
-    };
-    assembler.parts().iter().map(told).collect()
-}
-
-#[test]
-fn trap_28_pieces_find_their_call() {
-    let f = |name: &str, arguments: &str| json!({"name": name, "arguments": arguments});
-    let args = |arguments: &str| json!({"arguments": arguments});
-    let table: &[(&str, Value, &[&str])] = &[
-        (
-            "same index, other ids",
-            json!([[{"index": 0, "id": "a", "function": f("x", "{\"p\":")}], [{"index": 0, "function": args("1}")}], [{"index": 0, "id": "b", "function": f("x", "{}")}]]),
-            &["x a {\"p\":1}", "x b {}"],
-        ),
-        (
-            "same index, no ids",
-            json!([[{"index": 0, "function": f("x", "{\"p\":1}")}], [{"index": 0, "function": f("x", "{\"p\":2}")}]]),
-            &["x - {\"p\":1}", "x - {\"p\":2}"],
-        ),
-        (
-            "no index",
-            json!([[{"id": "a", "function": f("x", "{}")}], [{"id": "b", "function": f("y", "")}], [{"function": args("{}")}]]),
-            &["x a {}", "y b {}"],
-        ),
-        (
-            "nothing but names",
-            json!([[{"function": f("x", "{\"p\":")}], [{"function": args("1}")}], [{"function": f("y", "{}")}]]),
-            &["x - {\"p\":1}", "y - {}"],
-        ),
-        (
-            "several at once without index",
-            json!([[{"function": f("x", "{}")}, {"function": f("x", "{}")}]]),
-            &["x - {}", "x - {}"],
-        ),
-        (
-            "index as text",
-            json!([[{"index": "0", "id": "a", "function": f("x", "")}], [{"index": "0", "function": args("{}")}]]),
-            &["x a {}"],
-        ),
-        (
-            "interleaved",
-            json!([[{"index": 0, "id": "a", "function": f("x", "")}, {"index": 1, "id": "b", "function": f("y", "")}], [{"index": 1, "function": args("{\"q")}], [{"index": 0, "function": args("{}")}], [{"index": 1, "function": args("\":1}")}]]),
-            &["x a {}", "y b {\"q\":1}"],
-        ),
-        (
-            "arguments under another index",
-            json!([[{"index": 0, "id": "a", "function": f("x", "{}")}], [{"index": 0, "id": "b", "function": f("y", "")}], [{"index": 1, "function": args("{\"q\":1}")}]]),
-            &["x a {}", "y b {\"q\":1}"],
-        ),
-        (
-            "id changes all the time",
-            json!([[{"index": 0, "id": "a", "function": f("x", "{\"p\"")}], [{"index": 0, "id": "b", "function": args(":1}")}]]),
-            &["x a {\"p\":1}"],
-        ),
-        (
-            "late id",
-            json!([[{"index": 0, "function": f("x", "")}], [{"index": 0, "id": "a", "function": args("{}")}]]),
-            &["x a {}"],
-        ),
-        (
-            "name in pieces",
-            json!([[{"index": 0, "id": "a", "function": {"name": "re"}}], [{"index": 0, "function": {"name": "ad"}}], [{"index": 0, "function": args("{}")}]]),
-            &["read a {}"],
-        ),
-        (
-            "name grows",
-            json!([[{"index": 0, "id": "a", "function": {"name": "re"}}], [{"index": 0, "function": f("read", "")}], [{"index": 0, "function": args("{}")}]]),
-            &["read a {}"],
-        ),
-        (
-            "name every time",
-            json!([[{"index": 0, "id": "a", "function": f("x", "{\"p\"")}], [{"index": 0, "function": f("x", ":1}")}]]),
-            &["x a {\"p\":1}"],
-        ),
-        (
-            "said twice",
-            json!([[{"index": 0, "id": "a", "function": f("x", "{\"p\":1}")}], [{"index": 0, "id": "a", "function": f("x", "{\"p\":1}")}]]),
-            &["x a {\"p\":1}"],
-        ),
-        (
-            "phantom",
-            json!([[{"index": 0, "id": "a", "function": f("x", "{}")}], [{"index": 1}], [{"index": 1, "function": args("")}]]),
-            &["x a {}"],
-        ),
-        (
-            "one object, not a list",
-            json!([{"index": 0, "id": "a", "name": "x", "arguments": {"p": 1}}]),
-            &["x a {\"p\":1}"],
-        ),
-        (
-            "two bare heads at one index",
-            json!([[{"index": 0, "function": f("x", "")}], [{"index": 0, "function": f("y", "")}]]),
-            &["x - ", "y - "],
-        ),
-    ];
-    for (what, deltas, expected) in table {
-        assert_eq!(calls(deltas.clone()), *expected, "{what}");
-    }
-}
-
 #[test]
 fn minted_ids_are_the_same_for_the_same_answer() {
     let fixture = fixtures(&PROTOCOL, "compat", "tool_no_id.sse").remove(0);
@@ -357,4 +238,36 @@ fn usage_beside_another_choice_may_come_first() {
         events.iter().any(|event| matches!(event, Event::Usage(usage) if usage.input == Some(7))),
         "{events:?}"
     );
+}
+
+#[test]
+fn the_choice_with_the_lowest_index_is_the_answer() {
+    let choice = |index: u64, text: &str| json!({"index": index, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
+    let body = json!({"id": "c", "choices": [choice(2, "two"), choice(1, "one")]});
+    let list = events(&PROTOCOL, BodyKind::Whole, body.to_string().as_bytes()).unwrap();
+    let anthropic = rail_wire::find("anthropic").unwrap();
+    let (out, losses) = write_answer(anthropic, BodyKind::Whole, &list);
+    assert_eq!(parsed(&out)["content"], json!([{"type": "text", "text": "one"}]));
+    assert!(losses.iter().any(|loss| loss.path == "choices[1..]"), "{losses:?}");
+    let (out, losses) = write_answer(&PROTOCOL, BodyKind::Whole, &list);
+    assert_eq!(parsed(&out)["choices"], json!([choice(1, "one"), choice(2, "two")]));
+    assert!(losses.is_empty(), "{losses:?}");
+}
+
+#[test]
+fn other_choices_of_a_stream_are_named_where_they_are_lost() {
+    let body =
+        b"data: {\"id\":\"c\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"x\"}}]}\n\ndata: [DONE]\n\n";
+    let list = events(&PROTOCOL, BodyKind::Stream, body).unwrap();
+    let lost = |to: &rail_wire::Protocol, kind| -> Vec<String> {
+        write_answer(to, kind, &list).1.into_iter().map(|loss| loss.path).collect()
+    };
+    for name in ["anthropic", "gemini", "openai-responses"] {
+        for kind in [BodyKind::Stream, BodyKind::Whole] {
+            let paths = lost(rail_wire::find(name).unwrap(), kind);
+            assert!(paths.contains(&"choices[1..]".to_owned()), "{name}: {paths:?}");
+        }
+    }
+    assert_eq!(lost(&PROTOCOL, BodyKind::Whole), ["choices"]);
+    assert!(lost(&PROTOCOL, BodyKind::Stream).is_empty());
 }

@@ -126,3 +126,24 @@ fn an_error_told_by_the_events_name_alone_reaches_the_client() {
     let frames = crate::corpus::frames(&out);
     assert_eq!(frames[0]["error"]["message"], "gone");
 }
+
+#[test]
+fn a_choice_that_says_error_and_no_more_reaches_the_client_as_an_error() {
+    let stream = br#"data: {"id":"c","choices":[{"index":0,"delta":{"content":"So"}}]}
+
+data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"error"}],"error":null}
+
+data: [DONE]
+
+"#;
+    let list = events(&PROTOCOL, BodyKind::Stream, stream).unwrap();
+    let (out, _) = crate::corpus::write_answer(&PROTOCOL, BodyKind::Stream, &list);
+    let last = crate::corpus::frames(&out).pop().unwrap();
+    let error = json!({"message": "the upstream said finish_reason `error` and no more", "type": "server_error", "param": null, "code": null});
+    assert_eq!((&last["error"], &last["choices"][0]["finish_reason"]), (&error, &json!("error")));
+
+    let whole = br#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":""},"finish_reason":"error"}]}"#;
+    let list = events(&PROTOCOL, BodyKind::Whole, whole).unwrap();
+    let (out, _) = crate::corpus::write_answer(&PROTOCOL, BodyKind::Whole, &list);
+    assert_eq!(parsed(&out)["error"], error);
+}
