@@ -44,7 +44,27 @@ pub struct Extras(Option<Box<Kept>>);
 struct Kept {
     origin: ProtocolId,
     rest: Map,
-    marks: Vec<&'static str>,
+    /// The first mark has its own place: most extras have one mark and nothing else, in streams one a frame.
+    mark: Option<&'static str>,
+    more_marks: Vec<&'static str>,
+}
+
+impl Kept {
+    fn new(origin: ProtocolId, rest: Map) -> Box<Self> {
+        Box::new(Self { origin, rest, mark: None, more_marks: Vec::new() })
+    }
+
+    fn marks(&self) -> impl Iterator<Item = &'static str> {
+        self.mark.iter().chain(&self.more_marks).copied()
+    }
+
+    fn add_mark(&mut self, mark: &'static str) {
+        match self.mark {
+            None => self.mark = Some(mark),
+            Some(_) if self.marks().any(|known| known == mark) => {}
+            Some(_) => self.more_marks.push(mark),
+        }
+    }
 }
 
 impl Extras {
@@ -53,11 +73,7 @@ impl Extras {
 
     /// Keeps the fields that `origin` sent and that were not understood; an empty map is no extras at all.
     pub fn rest(origin: ProtocolId, rest: Map) -> Self {
-        if rest.is_empty() {
-            Self(None)
-        } else {
-            Self(Some(Box::new(Kept { origin, rest, marks: Vec::new() })))
-        }
+        if rest.is_empty() { Self(None) } else { Self(Some(Kept::new(origin, rest))) }
     }
 
     /// True when nothing is kept.
@@ -109,15 +125,12 @@ impl Extras {
 
     /// Notes how `origin` spelled a thing that we do have a word for. Only that origin's encoder reads it; never a loss.
     pub fn mark(&mut self, origin: ProtocolId, mark: &'static str) {
-        let kept = self.kept(origin);
-        if !kept.marks.contains(&mark) {
-            kept.marks.push(mark);
-        }
+        self.kept(origin).add_mark(mark);
     }
 
     /// Whether `protocol` is the origin and noted this spelling.
     pub fn marked(&self, protocol: ProtocolId, mark: &str) -> bool {
-        self.0.as_ref().is_some_and(|kept| kept.origin == protocol && kept.marks.contains(&mark))
+        self.0.as_ref().is_some_and(|kept| kept.origin == protocol && kept.marks().any(|known| known == mark))
     }
 
     /// Adds what `later` keeps; on the same key the later value stands. Extras of another origin replace these.
@@ -125,20 +138,15 @@ impl Extras {
         let Some(later) = later.0 else { return };
         match &mut self.0 {
             Some(kept) if kept.origin == later.origin => {
+                later.marks().for_each(|mark| kept.add_mark(mark));
                 kept.rest.extend(later.rest);
-                for mark in later.marks {
-                    if !kept.marks.contains(&mark) {
-                        kept.marks.push(mark);
-                    }
-                }
             }
             Some(_) | None => self.0 = Some(later),
         }
     }
 
     fn kept(&mut self, origin: ProtocolId) -> &mut Kept {
-        let fresh = || Box::new(Kept { origin, rest: Map::new(), marks: Vec::new() });
-        let kept = self.0.get_or_insert_with(fresh);
+        let kept = self.0.get_or_insert_with(|| Kept::new(origin, Map::new()));
         debug_assert_eq!(kept.origin, origin, "extras have one origin");
         kept
     }
@@ -157,7 +165,10 @@ impl fmt::Debug for Extras {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             None => f.write_str("-"),
-            Some(kept) => write!(f, "{}{:?}{}", kept.origin, kept.marks, Value::Object(kept.rest.clone())),
+            Some(kept) => {
+                let marks: Vec<&str> = kept.marks().collect();
+                write!(f, "{}{marks:?}{}", kept.origin, Value::Object(kept.rest.clone()))
+            }
         }
     }
 }

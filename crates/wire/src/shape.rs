@@ -46,6 +46,7 @@ macro_rules! wire {
                 fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                     let mut read = $name::default();
                     while let Some(key) = map.next_key::<$crate::shape::Str<'de>>()? {
+                        let key = wire!(@spelled $nulls key);
                         $(if wire!(@is $nulls key, wire!(@key $field $($key)?)) {
                             wire!(@twice $nulls read.$field, read.rest, key, map, wire!(@key $field $($key)?));
                             read.$field = map.next_value()?;
@@ -120,7 +121,10 @@ macro_rules! wire {
     };
     (@null drop $slot:expr, $rest:expr, $key:ident) => {};
     (@null proto $slot:expr, $rest:expr, $key:ident) => { wire!(@null keep $slot, $rest, $key) };
-    (@is proto $key:ident, $name:expr) => { $crate::shape::is_proto(&$key, $name) };
+    // Looked at once a key, not once a field: nearly all keys are in the first spelling.
+    (@spelled proto $key:ident) => { $crate::shape::Spelled { snake: $key.contains('_'), key: $key } };
+    (@spelled $nulls:ident $key:ident) => { $key };
+    (@is proto $key:ident, $name:expr) => { $key.is($name) };
     (@is $nulls:ident $key:ident, $name:expr) => { &*$key == $name };
     // Said in both spellings: `jsonName` counts, the other is kept as it came.
     (@twice proto $slot:expr, $rest:expr, $key:ident, $map:ident, $name:expr) => {
@@ -137,9 +141,27 @@ macro_rules! wire {
 }
 pub(crate) use wire;
 
-/// Whether a key is this name, in the spelling of JSON (`topK`) or of protocol buffers (`top_k`).
-pub(crate) fn is_proto(key: &str, name: &str) -> bool {
-    key == name || (key.len() > name.len() && key.contains('_') && key == snake(name))
+/// A key that may be in the spelling of JSON (`topK`) or of protocol buffers (`top_k`).
+pub(crate) struct Spelled<'a> {
+    pub(crate) key: Str<'a>,
+    pub(crate) snake: bool,
+}
+
+impl Spelled<'_> {
+    pub(crate) fn is(&self, name: &str) -> bool {
+        *self.key == *name || (self.snake && self.key.len() > name.len() && *self.key == *snake(name))
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.key.into_string()
+    }
+}
+
+impl Deref for Spelled<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.key
+    }
 }
 
 /// `topK` as `top_k`.

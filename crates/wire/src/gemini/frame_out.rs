@@ -173,12 +173,12 @@ pub(super) fn to_owned(piece: &Piece<'_>) -> Piece<'static> {
     copy.text = piece.text.as_ref().map(|text| owned(text.to_string()));
     copy.thought_signature = piece.thought_signature.as_ref().map(|text| owned(text.to_string()));
     if let Some(blob) = &piece.inline_data {
-        copy.inline_data = Some(Blob {
+        copy.inline_data = Some(Box::new(Blob {
             mime_type: blob.mime_type.clone(),
             data: blob.data.as_ref().map(|data| owned(data.to_string())),
             display_name: blob.display_name.clone(),
             rest: blob.rest.clone(),
-        });
+        }));
     }
     copy
 }

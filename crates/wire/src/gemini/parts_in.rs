@@ -56,14 +56,14 @@ pub(super) fn part(mut piece: Piece<'_>, from: From, path: &str) -> Result<Part,
 
 fn body(piece: &mut Piece<'_>, sealed: bool, from: From, path: &str) -> Result<Option<Part>, WireError> {
     if let Some(call) = piece.function_call.take_if(|call| is_whole(call)) {
-        return tool_call(call, from, path).map(Some);
+        return tool_call(*call, from, path).map(Some);
     }
     // Arguments that come piecewise, which only a client of this protocol can have asked for; and a result in an answer.
     if piece.function_call.is_some() || (from == From::Upstream && piece.function_response.is_some()) {
         return Ok(None);
     }
     if let Some(response) = piece.function_response.take() {
-        return tool_result(response, from, path).map(Some);
+        return tool_result(*response, from, path).map(Some);
     }
     if piece.inline_data.as_ref().is_some_and(|blob| blob.data.is_some()) {
         return Ok(inline(piece));

@@ -54,9 +54,11 @@ pub(super) fn piece<'a>(
             };
             piece.thought_signature = Some(owned(signature));
         }
-        PartBody::ToolCall(call) => piece.function_call = Some(called(call, part, reader, path, losses)),
+        PartBody::ToolCall(call) => {
+            piece.function_call = Some(Box::new(called(call, part, reader, path, losses)))
+        }
         PartBody::ToolResult(result) => {
-            piece.function_response = Some(response(result, part, reader, path, losses))
+            piece.function_response = Some(Box::new(response(result, part, reader, path, losses)))
         }
         PartBody::Media(media) => self::media(media, part, reader, &mut piece, path, losses)?,
         PartBody::Opaque(opaque) => {
@@ -193,7 +195,7 @@ fn media<'a>(
         MediaSource::Base64(data) => {
             let data = Some(respelled(data, part));
             let blob = Blob { mime_type: mime, data, display_name, rest: None };
-            piece.inline_data = Some(blob.with_rest(nested(part, "inlineData")));
+            piece.inline_data = Some(Box::new(blob.with_rest(nested(part, "inlineData"))));
         }
         // Plain text needs no wrapping: it is what the model reads.
         MediaSource::Text(text) => piece.text = Some(owned(plain::titled(media, text))),
@@ -203,7 +205,7 @@ fn media<'a>(
         }
         MediaSource::Url(uri) | MediaSource::FileId(uri) => {
             let file = FileRef { mime_type: mime, file_uri: Some(uri.clone()), display_name, rest: None };
-            piece.file_data = Some(file.with_rest(nested(part, "fileData")));
+            piece.file_data = Some(Box::new(file.with_rest(nested(part, "fileData"))));
         }
     }
     Some(())
