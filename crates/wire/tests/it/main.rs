@@ -23,3 +23,4 @@ mod openai_responses_bad;
 mod openai_responses_ways;
 mod split;
 mod stable;
+mod traps;
