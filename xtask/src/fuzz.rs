@@ -25,6 +25,8 @@ const SPLIT: u8 = 6;
 
 struct Wanted {
     seconds: u32,
+    /// Makes the order of trials the same in every run.
+    seed: Option<u32>,
     targets: Vec<String>,
 }
 
@@ -39,18 +41,21 @@ pub(crate) fn run(args: &[&str]) -> Result<(), Failure> {
     copy_seeds(&seeds).map_err(|error| Failure::Broken(format!("{}: {error}", seeds.display())))?;
     for target in &wanted.targets {
         let binary = scratch.join(&host).join("release").join(target);
-        fuzz(target, &binary, &seeds, wanted.seconds).map_err(Failure::Broken)?;
+        fuzz(target, &binary, &seeds, &wanted).map_err(Failure::Broken)?;
     }
     Ok(())
 }
 
 fn parse(args: &[&str], known: &[String]) -> Result<Wanted, String> {
-    let mut wanted = Wanted { seconds: 20, targets: Vec::new() };
+    let mut wanted = Wanted { seconds: 20, seed: None, targets: Vec::new() };
     let mut args = args.iter();
     while let Some(&arg) = args.next() {
         if arg == "--seconds" {
             let number = args.next().and_then(|number| number.parse().ok()).filter(|&seconds| seconds > 0);
             wanted.seconds = number.ok_or("`--seconds` takes a number of at least 1")?;
+        } else if arg == "--seed" {
+            let number = args.next().and_then(|number| number.parse().ok()).filter(|&seed| seed > 0);
+            wanted.seed = Some(number.ok_or("`--seed` takes a number of at least 1")?);
         } else if known.iter().any(|name| name == arg) {
             wanted.targets.push(arg.to_owned());
         } else {
@@ -119,7 +124,8 @@ fn copy_seeds(to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn fuzz(target: &str, binary: &Path, seeds: &Path, seconds: u32) -> Result<(), String> {
+fn fuzz(target: &str, binary: &Path, seeds: &Path, wanted: &Wanted) -> Result<(), String> {
+    let seconds = wanted.seconds;
     eprintln!("\n== fuzz {target}, {seconds} s");
     let folder = |name: &str| -> Result<PathBuf, String> {
         let path = root().join("fuzz").join(name).join(target);
@@ -133,6 +139,7 @@ fn fuzz(target: &str, binary: &Path, seeds: &Path, seconds: u32) -> Result<(), S
         "-rss_limit_mb=2048",
         "-max_len=65536",
     ]);
+    run.args(wanted.seed.map(|seed| format!("-seed={seed}")));
     run.args(["-verbosity=0", "-print_final_stats=1"])
         .arg(format!("-artifact_prefix={}/", artifacts.display()));
     match run.arg(corpus).arg(seeds).status() {

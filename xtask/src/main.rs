@@ -13,7 +13,9 @@ cargo xtask NAME
 
   preflight                        build, test, format, lints, dependency rules: all that must hold before a push
   fmt [--check]                    format every Rust file of the repository, or say which ones are not
-  fuzz [--seconds N] [TARGET...]   run the targets of fuzz/, or those named, N seconds each (20 unless told)
+  fuzz [--seconds N] [--seed S] [TARGET...]
+                                   run the targets of fuzz/, or those named, N seconds each (20 unless told);
+                                   a seed makes the order of trials the same in every run
   help                             this
 ";
 
