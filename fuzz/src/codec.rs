@@ -13,7 +13,7 @@ pub fn codec(protocol: &Protocol, input: &[u8]) {
     for kind in [BodyKind::Whole, BodyKind::Stream, BodyKind::Array] {
         let whole = decode(protocol, kind, &[body]);
         assert_eq!(decode(protocol, kind, &pieces), whole, "left: in pieces, right: whole");
-        answer(kind, &whole.0);
+        answer(protocol, kind, &whole.0);
     }
     error(protocol, body);
 }
@@ -45,14 +45,16 @@ fn decode(protocol: &Protocol, kind: BodyKind, pieces: &[&[u8]]) -> (Vec<Event>,
     (events, error)
 }
 
-/// Whatever the events are, every protocol writes an answer that its own client can read to the end.
-fn answer(kind: BodyKind, events: &[Event]) {
+/// Whatever the events are, every other protocol writes an answer that its own client can read to the end. The same
+/// protocol gives back what it was told, two items of one id included, so there only the writing is tried.
+fn answer(protocol: &Protocol, kind: BodyKind, events: &[Event]) {
     for other in ALL {
         let mut encoder = other.inbound.encoder(kind, &ReplyTo::default());
         let mut out = Vec::new();
         events.iter().for_each(|event| encoder.push(event, &mut out));
         encoder.finish(&mut out);
         let (_, error) = decode(other, kind, &[&out]);
+        let error = error.filter(|_| other.id != protocol.id);
         assert_eq!(error, None, "{} wrote {}", other.id, String::from_utf8_lossy(&out));
     }
 }
