@@ -58,7 +58,9 @@ fn source(media: &Media) -> Source {
     let name = match &media.source {
         MediaSource::Base64(data) => {
             source.data = Some(data.clone());
-            source.media_type.get_or_insert_with(|| PDF.to_owned());
+            if media.kind == MediaKind::Document {
+                source.media_type.get_or_insert_with(|| PDF.to_owned());
+            }
             "base64"
         }
         MediaSource::Text(text) => {

@@ -99,7 +99,8 @@ impl Slots {
         }
         let Some(slot) = self.slots.get_mut(at) else { return false };
         slot.take(piece, extras, out);
-        if slot.at.is_some() && slot.is_whole() {
+        // The legacy form has room for one call only, so it stays open for whatever else comes for it.
+        if slot.at.is_some() && slot.is_whole() && self.legacy != Some(at) {
             self.ripe = Some(at);
         }
         true

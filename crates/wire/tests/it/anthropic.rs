@@ -402,3 +402,11 @@ fn errors_of_any_shape_are_read() {
         assert_eq!(P.inbound.write_error(&error).header("retry-after"), Some("2"));
     }
 }
+
+#[test]
+fn an_image_without_a_type_is_not_called_a_document() {
+    let image = json!({"type": "image", "source": {"type": "base64", "data": "/9j/4AAQ"}});
+    let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [image]}]});
+    let (written, _) = write_request(P, &read_request(P, body.to_string().as_bytes()).unwrap());
+    assert_eq!(written, body);
+}
