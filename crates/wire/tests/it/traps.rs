@@ -100,3 +100,37 @@ data: {"content":"c"}}]}"#;
         assert_eq!(text, Some(format!("a{long}c")), "read by {read}");
     }
 }
+
+#[test]
+fn trap_43_responses_are_served_over_plain_http_beside_the_model_list() {
+    let endpoints = find("openai-responses").unwrap().inbound.endpoints();
+    let paths: Vec<_> = endpoints.iter().map(|endpoint| (endpoint.method, endpoint.path)).collect();
+    assert!(
+        paths.contains(&("POST", "/v1/responses")) && paths.contains(&("GET", "/v1/models")),
+        "{paths:?}"
+    );
+}
+
+#[test]
+fn trap_45_what_was_used_before_a_client_left_is_known() {
+    let anthropic = find("anthropic").unwrap();
+    let start = json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "model": "x",
+        "content": [], "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": 10, "output_tokens": 1}}});
+    let body = format!("event: message_start\ndata: {start}\n\n");
+    let mut seen = Vec::new();
+    anthropic.outbound.decoder(BodyKind::Stream).push(body.as_bytes(), &mut seen).unwrap();
+    assert!(
+        seen.iter().any(|event| matches!(event, Event::Usage(usage) if usage.input == Some(10))),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn trap_46_every_answer_says_its_content_type() {
+    let error = rail_model::ApiError::new(rail_model::ErrorKind::Server, "no");
+    for protocol in ALL {
+        let reply = protocol.inbound.write_error(&error);
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{}", protocol.id);
+        assert_eq!(reply.header("content-encoding"), None, "{}", protocol.id);
+    }
+}
