@@ -1,0 +1,106 @@
+use std::fmt;
+
+/// One thing that was mended in a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Repair {
+    /// What was done.
+    pub step: Step,
+    /// Where, from the call: `name`, `arguments`, `arguments.items[0].done`.
+    pub path: String,
+}
+
+impl Repair {
+    /// Names a repair.
+    pub fn new(step: Step, path: impl Into<String>) -> Self {
+        Self { step, path: path.into() }
+    }
+}
+
+/// The kinds of repair, in the order in which they are tried.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Step {
+    /// A call was found in text; the name of its format.
+    Found(&'static str),
+    /// Pieces of arguments were put together otherwise than by joining them.
+    Fragments,
+    /// One slot held several calls.
+    Split,
+    /// The name was missing and only one tool fits the arguments.
+    Inferred,
+    /// The tool's name was decorated or spelled differently.
+    Name,
+    /// The tool's name is another dialect's, or one that models invent.
+    Alias,
+    /// The arguments were not JSON and could be read all the same.
+    Tolerant,
+    /// Missing closing brackets were added.
+    Closed,
+    /// The arguments were wrapped: encoded twice, fenced, in a list, under a key of their own.
+    Unwrapped,
+    /// Entities of a provider that escapes them were decoded.
+    Entities,
+    /// A parameter had another name.
+    Parameter,
+    /// A value had another type than the schema asks for.
+    Coerced,
+    /// A null for an optional parameter was left out.
+    Dropped,
+}
+
+impl Step {
+    /// The word for it in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Found(format) => format,
+            Self::Fragments => "fragments",
+            Self::Split => "split",
+            Self::Inferred => "inferred",
+            Self::Name => "name",
+            Self::Alias => "alias",
+            Self::Tolerant => "tolerant",
+            Self::Closed => "closed",
+            Self::Unwrapped => "unwrapped",
+            Self::Entities => "entities",
+            Self::Parameter => "parameter",
+            Self::Coerced => "coerced",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Found(format) => write!(f, "found:{format}"),
+            other => f.write_str(other.word()),
+        }
+    }
+}
+
+/// What a stage has to say about a call of the answer, by the call's id.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// Something was mended.
+    Repaired {
+        /// The call.
+        call: String,
+        /// What was done, and where.
+        repair: Repair,
+    },
+    /// No declared tool is meant, or more than one could be: not to be run.
+    Unknown {
+        /// The call.
+        call: String,
+        /// The name as the model spelled it.
+        name: String,
+        /// Declared names that come close, the closest first.
+        closest: Vec<String>,
+    },
+    /// The call was cut off: not to be run.
+    Incomplete {
+        /// The call.
+        call: String,
+        /// The tool's name as far as it is known.
+        name: String,
+    },
+}
