@@ -6,16 +6,21 @@
 //! looked at, never the words of prose, and what was mended is always said ([`Note`], [`Repair`]).
 
 mod catalog;
+mod coerce;
+mod json;
 mod names;
 mod note;
 mod params;
 mod profile;
+mod schema;
 mod settle;
 mod stage;
+mod text;
 
 pub use catalog::{Catalog, Effect, Tool};
 pub use names::Found;
 pub use note::{Note, Repair, Step};
 pub use profile::Profile;
 pub use settle::{CallFault, End, Problem, Settled, settle};
-pub use stage::{Pipeline, Stage};
+pub use stage::{Pipeline, Stage, stages};
+pub use text::ExtractStage;

@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use rail_model::Event;
 
-use crate::Note;
+use crate::{Catalog, ExtractStage, Note, Profile};
 
 /// A step between a decoder and the reader of its events: events in, events out, both in an order that `Grammar` accepts.
 pub trait Stage: Send {
@@ -51,4 +53,9 @@ impl Stage for Pipeline {
     fn notes(&mut self) -> Vec<Note> {
         self.0.iter_mut().flat_map(|stage| stage.notes()).collect()
     }
+}
+
+/// The stages that a model of which this is known needs.
+pub fn stages(profile: &Profile, catalog: &Arc<Catalog>) -> Pipeline {
+    Pipeline::new(vec![Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog)))])
 }

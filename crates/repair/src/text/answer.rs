@@ -1,0 +1,287 @@
+use super::args::Call;
+use super::cx::{Cx, Voice};
+use super::families::{Evidence, Family, Found};
+use super::fence::{self, Fence};
+use super::openers::{self, Opener};
+use super::weak::{self, Weak};
+use super::{Ending, Piece, reasoning};
+
+/// Reads what a model says, from the beginning to the end.
+pub(super) async fn read(mut cx: Cx) {
+    if cx.profile.starts_in_reasoning {
+        cx.voice = Voice::Thinking;
+        reasoning::block(&mut cx, None).await;
+    }
+    prose(&mut cx, &[]).await;
+    finish(&mut cx);
+}
+
+/// The text is over: what is still unsaid is text.
+pub(super) fn finish(cx: &mut Cx) {
+    let end = cx.at() + cx.rest().len();
+    cx.say_to(end);
+}
+
+/// Where in Markdown the cursor is.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    /// Something other than blanks or markup stands before it on its line.
+    pub(super) mid_line: bool,
+    /// Backticks just passed.
+    ticks: usize,
+    /// The length of the run of backticks that began the code it is within.
+    code: usize,
+    /// The fence it is within.
+    pub(super) fence: Option<Fence>,
+}
+
+impl Place {
+    /// Within code, an opener proves nothing by itself.
+    pub(super) fn in_code(&self) -> bool {
+        self.fence.is_some() || self.code > 0 || self.ticks > 0
+    }
+
+    fn pass(&mut self, byte: u8) {
+        if byte == b'`' {
+            self.ticks += 1;
+            return;
+        }
+        if self.ticks > 0 {
+            self.code = if self.code == 0 {
+                self.ticks
+            } else if self.code == self.ticks {
+                0
+            } else {
+                self.code
+            };
+            self.ticks = 0;
+        }
+        if byte == b'\n' {
+            self.code = 0;
+            self.mid_line = false;
+        } else if !byte.is_ascii_whitespace() {
+            self.mid_line = true;
+        }
+    }
+}
+
+/// Bytes that need a look: they may begin something, or tell where in Markdown we are.
+fn is_plain(byte: u8) -> bool {
+    !matches!(byte, b'\n' | b'`') && !openers::may_begin(byte)
+}
+
+/// Reads text, and calls and reasoning in it, up to the end or to one of these words, which stays.
+pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
+    let mut place = Place::default();
+    loop {
+        let Some(byte) = cx.peek().await else { return };
+        for word in until {
+            if cx.sees(word).await {
+                return;
+            }
+        }
+        if !place.mid_line && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
+            continue;
+        }
+        if openers::may_begin(byte) && opener(cx, &mut place).await {
+            continue;
+        }
+        pass(cx, &mut place, until.is_empty());
+    }
+}
+
+/// Moves over plain text: one character, and as many as need no look after it.
+fn pass(cx: &mut Cx, place: &mut Place, far: bool) {
+    let rest = cx.rest().as_bytes();
+    let Some(first) = rest.first() else { return };
+    place.pass(*first);
+    let mut length = cx.rest().chars().next().map_or(1, char::len_utf8);
+    if far && place.mid_line && place.ticks == 0 {
+        length += rest.iter().skip(length).position(|byte| !is_plain(*byte)).unwrap_or(rest.len() - length);
+    }
+    let solid = cx.slice(cx.at(), cx.at() + length).trim_end().len();
+    cx.advance(length);
+    if solid > 0 {
+        let at = cx.at() - length + solid;
+        cx.settle_to(at);
+    }
+}
+
+/// At the first character of a line: a fence, or something that may be a call because it stands there.
+async fn line(cx: &mut Cx, place: &mut Place) -> bool {
+    let from = cx.at();
+    if let Some(open) = place.fence.clone() {
+        if fence::close(cx, &open).await {
+            place.fence = None;
+            place.mid_line = true;
+            let at = cx.at();
+            cx.settle_to(at);
+            return true;
+        }
+        return false;
+    }
+    if cx.has_tools() {
+        match weak::read(cx, from).await {
+            Weak::Calls => {
+                *place = Place::default();
+                return true;
+            }
+            Weak::Text(to) => {
+                cx.rewind(from);
+                cx.advance(to - from);
+                cx.settle_to(to);
+                place.mid_line = true;
+                return true;
+            }
+            Weak::No => cx.rewind(from),
+        }
+    }
+    if let Some(open) = fence::open(cx).await {
+        place.fence = Some(open);
+        place.mid_line = false;
+        let at = cx.at();
+        cx.settle_to(at);
+        return true;
+    }
+    false
+}
+
+/// At a byte that may begin an opener: whether there was one; it is dealt with then.
+async fn opener(cx: &mut Cx, place: &mut Place) -> bool {
+    let from = cx.at();
+    let Some((opener, length)) = openers::here(cx).await else { return false };
+    let quoted = cx.before(from) == Some(b'`');
+    match opener {
+        Opener::Think(pair) if !quoted && !place.in_code() => {
+            if reasoning::begins(cx, pair, length, place).await {
+                cx.advance(length);
+                cx.cut_out(from);
+                cx.voice = Voice::Thinking;
+                reasoning::block(cx, Some(pair)).await;
+                *place = Place::default();
+                return true;
+            }
+        }
+        Opener::Unthink(_) if !quoted && !place.in_code() => {
+            cx.advance(length);
+            cx.drop_from(from);
+            return true;
+        }
+        Opener::Call(which) if !quoted && call(cx, place, which, length).await => {
+            *place = Place::default();
+            return true;
+        }
+        Opener::Think(_) | Opener::Unthink(_) | Opener::Call(_) => {}
+    }
+    cx.rewind(from);
+    cx.advance(length);
+    cx.settle_to(from + length);
+    place.mid_line = true;
+    place.ticks = 0;
+    true
+}
+
+/// Reads the calls that an opener begins; false when they are none.
+async fn call(cx: &mut Cx, place: &Place, which: usize, length: usize) -> bool {
+    let from = cx.at();
+    cx.markup = from;
+    cx.may_stream = !place.in_code();
+    let Some((family, found)) = read_opener(cx, which, length).await else { return false };
+    if place.in_code() {
+        return weak::guarded(cx, from, place, family, found).await;
+    }
+    give(cx, from, found.calls, family.name);
+    trailer(cx).await;
+    cx.skip_said();
+    true
+}
+
+/// Tries the formats that begin with an opener; the cursor stands before it. What a format can't prove is none.
+pub(super) async fn read_opener(
+    cx: &mut Cx,
+    which: usize,
+    length: usize,
+) -> Option<(&'static Family, Found)> {
+    let from = cx.at();
+    for family in openers::families_of(which) {
+        if cx.is_tired() || !(cx.has_tools() || family.evidence == Evidence::Channel) {
+            continue;
+        }
+        cx.rewind(from);
+        cx.advance(length);
+        if let Some(found) = (family.read)(cx).await
+            && is_proven(cx, family.evidence, &found)
+        {
+            return Some((family, found));
+        }
+    }
+    cx.rewind(from);
+    None
+}
+
+fn is_proven(cx: &Cx, evidence: Evidence, found: &Found) -> bool {
+    let cut = cx.ending() == Ending::Cut && found.calls.iter().any(|call| call.cut);
+    match evidence {
+        Evidence::Strong | Evidence::Channel => true,
+        Evidence::Tag | Evidence::Weak => {
+            (found.closed || cut) && found.calls.iter().all(|call| cx.tool(&call.name).is_some())
+        }
+    }
+}
+
+/// Gives out calls that took the text from `from` to the cursor.
+pub(super) fn give(cx: &mut Cx, from: usize, calls: Vec<Call>, format: &'static str) {
+    if calls.is_empty() {
+        return;
+    }
+    if from >= cx.unsaid() {
+        cx.cut_out(from);
+    }
+    for call in calls {
+        cx.give(Piece::Begin { id: call.id, name: call.name, format });
+        if let Some(step) = call.mended {
+            cx.give(Piece::Mended(step));
+        }
+        cx.give(Piece::Arguments(call.arguments));
+        cx.give(Piece::End);
+    }
+    cx.skip_said();
+}
+
+/// What models and servers leave behind a call: closers that nothing opened, and tokens that end a turn.
+const TRAILERS: &[&str] = &[
+    "</tool_call>",
+    "</tool_calls>",
+    "</function_calls>",
+    "</function_call>",
+    "</function>",
+    "</invoke>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|stop|>",
+    "<|return|>",
+    "<|call|>",
+    "<｜end▁of▁sentence｜>",
+    "<|end▁of▁sentence|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "</s>",
+    "[EOS]",
+];
+
+/// Moves over what is left behind calls.
+pub(super) async fn trailer(cx: &mut Cx) {
+    loop {
+        let from = cx.at();
+        cx.blanks().await;
+        if !cx.take_any(TRAILERS).await {
+            cx.rewind(from);
+            return;
+        }
+    }
+}

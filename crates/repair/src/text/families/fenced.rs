@@ -1,0 +1,44 @@
+//! Calls in a code fence: JSON in any of its shapes, or the markup of another format.
+
+use super::{Evidence, Family, Found, bare_json};
+use crate::text::answer;
+use crate::text::cx::Cx;
+use crate::text::fence;
+use crate::text::openers::{self, Opener};
+
+pub(super) const FAMILY: Family =
+    Family { name: "fenced", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+
+async fn read(cx: &mut Cx) -> Option<Found> {
+    let open = fence::open(cx).await?;
+    let mut all = Found::default();
+    loop {
+        cx.blanks().await;
+        if fence::close(cx, &open).await {
+            all.closed = true;
+            break;
+        }
+        let byte = cx.peek().await;
+        let found = match byte {
+            None => break,
+            Some(b',' | b';') if !all.calls.is_empty() => {
+                cx.advance(1);
+                continue;
+            }
+            Some(byte) if openers::may_begin(byte) && openers::here(cx).await.is_some() => marked(cx).await?,
+            Some(_) if open.may_hold_calls() => bare_json::read(cx).await?,
+            Some(_) => return None,
+        };
+        answer::trailer(cx).await;
+        all.calls.extend(found.calls);
+    }
+    Some(all)
+}
+
+/// A call in markup.
+async fn marked(cx: &mut Cx) -> Option<Found> {
+    match openers::here(cx).await? {
+        (Opener::Call(which), length) => answer::read_opener(cx, which, length).await.map(|(_, found)| found),
+        (Opener::Think(_) | Opener::Unthink(_), _) => None,
+    }
+}

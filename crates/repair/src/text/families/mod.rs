@@ -1,0 +1,56 @@
+//! The formats in which models write calls, one file each. A new one is a file here and a line in the list.
+
+use super::Reading;
+use super::args::Call;
+use super::cx::Cx;
+
+/// A format in which models write calls.
+pub(super) struct Family {
+    /// Its name in reports.
+    pub(super) name: &'static str,
+    /// What it begins with; nothing where only the shape tells.
+    pub(super) openers: &'static [&'static str],
+    /// What its openers prove.
+    pub(super) evidence: Evidence,
+    /// Reads on from just after the opener, or from the first character of a line. None when it is not this format after all; the cursor may then be anywhere.
+    pub(super) read: for<'a> fn(&'a mut Cx) -> Reading<'a, Option<Found>>,
+}
+
+/// What an opener proves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Evidence {
+    /// It exists only for calls: with a body that can be read it is a call, even of a tool that nobody declared.
+    Strong,
+    /// It may stand in any text: it needs a declared name and a block that is closed.
+    Tag,
+    /// It begins a message of a protocol of its own, of which calls are only a part; read even where no tools are declared.
+    Channel,
+    /// There is no opener: only the shape, at the start of a line, with nothing behind it.
+    Weak,
+}
+
+/// What a reader found; the cursor is behind it.
+#[derive(Default, Debug)]
+pub(super) struct Found {
+    /// The calls, but for those that were given out while they were read.
+    pub(super) calls: Vec<Call>,
+    /// Some calls were given out while they were read.
+    pub(super) given: bool,
+    /// The block was closed by its own closer.
+    pub(super) closed: bool,
+}
+
+/// Declares the formats; the order decides between formats that begin alike.
+macro_rules! families {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name;)*
+        /// All formats.
+        pub(super) const ALL: &[Family] = &[$($name::FAMILY),*];
+    };
+}
+
+families! {
+    hermes,
+    fenced,
+    bare_json,
+}

@@ -1,0 +1,204 @@
+use rail_model::Map;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::args::Call;
+use super::json::Scanned;
+use super::members::Members;
+use crate::json::State;
+use crate::schema::Schema;
+use crate::{Catalog, Found, Step};
+
+const NAME_KEYS: &[&str] =
+    &["name", "tool", "tool_name", "toolName", "function", "function_name", "action", "recipient_name"];
+const ARGUMENTS_KEYS: &[&str] =
+    &["arguments", "args", "parameters", "params", "input", "tool_input", "action_input", "kwargs"];
+const LIST_KEYS: &[&str] = &["tool_calls", "tool_uses"];
+const WRAPPER_KEYS: &[&str] = &["function_call", "function"];
+const EXTRA_KEYS: &[&str] =
+    &["id", "type", "call_id", "tool_call_id", "index", "thought", "reasoning", "explanation"];
+
+/// Whether a key can hold a tool's name.
+pub(super) fn is_name_key(key: &str) -> bool {
+    NAME_KEYS.contains(&key)
+}
+
+/// Whether a key can hold arguments.
+pub(super) fn is_arguments_key(key: &str) -> bool {
+    ARGUMENTS_KEYS.contains(&key)
+}
+
+/// Whether an object that begins with this key may be a call.
+pub(super) fn may_begin_call(key: &str) -> bool {
+    [NAME_KEYS, ARGUMENTS_KEYS, LIST_KEYS, WRAPPER_KEYS, EXTRA_KEYS].iter().any(|keys| keys.contains(&key))
+}
+
+/// How much the surroundings prove.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Proof {
+    /// Markup that exists only for calls.
+    Strong,
+    /// Only the shape.
+    Weak,
+}
+
+/// The calls in a JSON value between markup that exists only for calls. None when it is none.
+pub(super) fn strong(text: &str, catalog: &Catalog, end: Scanned) -> Option<Vec<Call>> {
+    calls(text, catalog, Proof::Strong, end)
+}
+
+/// The calls in a JSON value that stands in plain text: only exact shapes and declared names. None when it is none.
+pub(super) fn weak(text: &str, catalog: &Catalog, end: Scanned) -> Option<Vec<Call>> {
+    calls(text, catalog, Proof::Weak, end)
+}
+
+fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Vec<Call>> {
+    let shape = Shape { catalog, proof };
+    if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
+        return shape.read(raw).filter(|calls| !calls.is_empty());
+    }
+    let read = crate::json::read_tolerant(text).ok()?;
+    let fixed = read.value.to_string();
+    let raw: &RawValue = serde_json::from_str(&fixed).ok()?;
+    let mut calls = shape.read(raw).filter(|calls| !calls.is_empty())?;
+    let cut = match read.state {
+        State::Complete => None,
+        // A closer proves that the model was done; only its brackets are missing.
+        State::OpenContainer if end == Scanned::Closer => {
+            calls.iter_mut().for_each(|call| call.mended = Some(Step::Closed));
+            return Some(calls);
+        }
+        State::OpenContainer => Some("{"),
+        State::OpenString => Some("{\""),
+    };
+    if read.mended {
+        calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
+    }
+    if let Some(open) = cut
+        && let Some(last) = calls.last_mut()
+    {
+        let whole = last.arguments.trim_end().strip_suffix('}').unwrap_or_default();
+        // Nobody may take it for whole: it ends the way it was cut.
+        last.arguments = if read.state == State::OpenContainer && !whole.is_empty() {
+            whole.to_owned()
+        } else {
+            open.to_owned()
+        };
+        last.cut = true;
+    }
+    Some(calls)
+}
+
+struct Shape<'a> {
+    catalog: &'a Catalog,
+    proof: Proof,
+}
+
+impl Shape<'_> {
+    fn read(&self, raw: &RawValue) -> Option<Vec<Call>> {
+        if raw.get().starts_with('[') {
+            let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            let calls: Option<Vec<Vec<Call>>> = items.into_iter().map(|item| self.object(item)).collect();
+            return calls.map(|calls| calls.into_iter().flatten().collect());
+        }
+        self.object(raw)
+    }
+
+    fn object(&self, raw: &RawValue) -> Option<Vec<Call>> {
+        let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
+        if let Some((_, list)) = members.first_of(LIST_KEYS) {
+            return if list.get().starts_with('[')
+                && members.only(&[LIST_KEYS, EXTRA_KEYS, &["role", "content"]])
+            {
+                self.read(list).filter(|calls| !calls.is_empty())
+            } else {
+                None
+            };
+        }
+        if let Some((_, inner)) =
+            members.first_of(WRAPPER_KEYS).filter(|(_, inner)| inner.get().starts_with('{'))
+        {
+            return if members.only(&[WRAPPER_KEYS, EXTRA_KEYS]) { self.object(inner) } else { None };
+        }
+        self.call(&members)
+    }
+
+    fn call(&self, members: &Members<'_>) -> Option<Vec<Call>> {
+        let (name_key, name) = members.first_of(NAME_KEYS)?;
+        let name: String = serde_json::from_str(name.get()).ok()?;
+        let tool = match self.catalog.find(&name) {
+            Found::Tool(tool, _) => Some(tool),
+            Found::Unknown(_) => None,
+        };
+        let arguments = members.first_of(ARGUMENTS_KEYS).filter(|(key, _)| *key != name_key);
+        if name.ends_with("multi_tool_use.parallel") || name == "parallel" && tool.is_none() {
+            return self.object(arguments?.1);
+        }
+        if self.proof == Proof::Weak && tool.is_none()
+            || members.get("description").is_some()
+            || members.get("$schema").is_some()
+        {
+            return None;
+        }
+        let named_tool = matches!(name_key, "tool" | "tool_name" | "toolName");
+        let text = match arguments {
+            Some((arguments_key, arguments)) => {
+                let known = members.only(&[&[name_key], &[arguments_key], EXTRA_KEYS]);
+                if looks_like_schema(arguments) || (self.proof == Proof::Weak && !known) {
+                    return None;
+                }
+                arguments.get().to_owned()
+            }
+            None => self.flattened(members, name_key, named_tool, tool.and_then(Schema::of))?,
+        };
+        let id =
+            members.get("id").and_then(|id| serde_json::from_str(id.get()).ok()).filter(|id| is_given_id(id));
+        Some(vec![Call { id, ..Call::new(name, text) }])
+    }
+
+    /// A call without a key for its arguments: they stand beside the name, or there are none.
+    fn flattened(
+        &self,
+        members: &Members<'_>,
+        name_key: &str,
+        named_tool: bool,
+        schema: Option<Schema<'_>>,
+    ) -> Option<String> {
+        if self.proof == Proof::Weak && !named_tool {
+            return None;
+        }
+        let rest: Vec<(&str, &RawValue)> = members
+            .iter()
+            .filter(|(key, _)| {
+                *key != name_key && !(EXTRA_KEYS.contains(key) && !declares(schema.as_ref(), key))
+            })
+            .collect();
+        if rest.is_empty() {
+            let needs = schema.is_some_and(|schema| schema.required().next().is_some());
+            return (self.proof == Proof::Strong || !needs).then(|| "{}".to_owned());
+        }
+        if self.proof == Proof::Weak && !rest.iter().all(|(key, _)| declares(schema.as_ref(), key)) {
+            return None;
+        }
+        let members: Vec<String> =
+            rest.iter().map(|(key, value)| format!("{}: {}", Value::from(*key), value.get())).collect();
+        Some(format!("{{{}}}", members.join(", ")))
+    }
+}
+
+/// Mistral's ids, which must go back as they are; what other models put there is made up and the same in every answer.
+fn is_given_id(id: &String) -> bool {
+    id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn declares(schema: Option<&Schema<'_>>, key: &str) -> bool {
+    schema.is_some_and(|schema| schema.declares(key))
+}
+
+/// `{"type": "object", "properties": …}`: the declaration of a tool rather than a call of it.
+fn looks_like_schema(arguments: &RawValue) -> bool {
+    let map: Result<Map, _> = serde_json::from_str(arguments.get());
+    map.is_ok_and(|map| {
+        map.get("type").is_some_and(|kind| kind == "object") && map.contains_key("properties")
+    })
+}

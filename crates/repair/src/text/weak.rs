@@ -1,0 +1,123 @@
+use super::answer::{self, Place};
+use super::cx::{Cx, MAX_HELD};
+use super::families::{self, Evidence, Family, Found};
+use super::fence;
+use super::openers::{self, Opener};
+
+/// What text at the start of a line turned out to be.
+pub(super) enum Weak {
+    /// Calls; they were given out.
+    Calls,
+    /// What looks like calls up to this place, but more text follows, so it only shows them.
+    Text(usize),
+    /// Nothing of the kind.
+    No,
+}
+
+/// Reads calls that prove themselves only by their shape and place: nothing may follow them but more calls.
+pub(super) async fn read(cx: &mut Cx, from: usize) -> Weak {
+    cx.may_stream = false;
+    let byte = cx.peek().await;
+    // What begins with an opener is read as what that begins.
+    if byte.is_some_and(openers::may_begin) && openers::here(cx).await.is_some() {
+        return Weak::No;
+    }
+    let Some((family, found)) = by_shape(cx).await else { return Weak::No };
+    if cx.profile.prompted {
+        answer::give(cx, from, found.calls, family.name);
+        answer::trailer(cx).await;
+        cx.skip_said();
+        return Weak::Calls;
+    }
+    follow(cx, from, family, found, None).await
+}
+
+/// Calls of a strong format within code: the same rule of place holds for them.
+pub(super) async fn guarded(
+    cx: &mut Cx,
+    from: usize,
+    place: &Place,
+    family: &'static Family,
+    found: Found,
+) -> bool {
+    match follow(cx, from, family, found, place.fence.as_ref()).await {
+        Weak::Calls => true,
+        Weak::Text(_) | Weak::No => false,
+    }
+}
+
+async fn follow(
+    cx: &mut Cx,
+    from: usize,
+    family: &'static Family,
+    found: Found,
+    fence: Option<&fence::Fence>,
+) -> Weak {
+    let mut units = vec![(family, found)];
+    let mut fence = fence;
+    loop {
+        let after = cx.at();
+        answer::trailer(cx).await;
+        separators(cx).await;
+        if let Some(open) = fence
+            && fence::close(cx, open).await
+        {
+            fence = None;
+            separators(cx).await;
+        }
+        if cx.is_over().await {
+            break;
+        }
+        if after - from > MAX_HELD {
+            return Weak::Text(after);
+        }
+        match unit(cx).await {
+            Some(next) => units.push(next),
+            None => return Weak::Text(after),
+        }
+    }
+    for (family, found) in units {
+        answer::give(cx, from, found.calls, family.name);
+    }
+    cx.skip_said();
+    Weak::Calls
+}
+
+async fn separators(cx: &mut Cx) {
+    loop {
+        cx.blanks().await;
+        if !matches!(cx.peek().await, Some(b';' | b',')) {
+            return;
+        }
+        cx.advance(1);
+    }
+}
+
+/// One or more calls at the cursor, in any format.
+async fn unit(cx: &mut Cx) -> Option<(&'static Family, Found)> {
+    cx.may_stream = false;
+    let byte = cx.peek().await?;
+    if openers::may_begin(byte)
+        && let Some((opener, length)) = openers::here(cx).await
+    {
+        return match opener {
+            Opener::Call(which) => answer::read_opener(cx, which, length).await,
+            Opener::Think(_) | Opener::Unthink(_) => None,
+        };
+    }
+    by_shape(cx).await
+}
+
+async fn by_shape(cx: &mut Cx) -> Option<(&'static Family, Found)> {
+    let from = cx.at();
+    for family in families::ALL.iter().filter(|family| family.evidence == Evidence::Weak) {
+        cx.rewind(from);
+        if let Some(found) = (family.read)(cx).await
+            && !found.calls.is_empty()
+            && found.calls.iter().all(|call| cx.tool(&call.name).is_some())
+        {
+            return Some((family, found));
+        }
+    }
+    None
+}
