@@ -74,19 +74,30 @@ fn is_plain(byte: u8) -> bool {
 pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
     let mut place = Place::default();
     loop {
-        let Some(byte) = cx.peek().await else { return };
+        let byte = cx.peek().await;
+        if cx.is_choked() {
+            cx.give_up();
+            continue;
+        }
+        let Some(byte) = byte else { return };
         for word in until {
             if cx.sees(word).await {
                 return;
             }
         }
-        if !place.mid_line && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
+        // Who was taught to write JSON may write it anywhere.
+        let taught = cx.profile.prompted && byte == b'{' && !place.in_code();
+        if (taught || !place.mid_line) && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
             continue;
         }
         if openers::may_begin(byte) && opener(cx, &mut place).await {
             continue;
         }
-        pass(cx, &mut place, until.is_empty());
+        if cx.is_choked() {
+            continue;
+        }
+        let far = until.is_empty() && !cx.profile.prompted;
+        pass(cx, &mut place, far);
     }
 }
 
@@ -209,7 +220,11 @@ pub(super) async fn read_opener(
         }
         cx.rewind(from);
         cx.advance(length);
-        if let Some(found) = (family.read)(cx).await
+        let found = (family.read)(cx).await;
+        if cx.is_choked() {
+            return None;
+        }
+        if let Some(found) = found
             && is_proven(cx, family.evidence, &found)
         {
             return Some((family, found));

@@ -37,6 +37,8 @@ pub(super) struct Cx {
     pub(super) may_stream: bool,
     /// Where the markup that is being read began.
     pub(super) markup: usize,
+    /// More than may be held was held.
+    choked: bool,
 }
 
 /// What text is, as long as it is no markup.
@@ -46,7 +48,7 @@ pub(super) enum Voice {
     Thinking,
 }
 
-/// No call that must be held whole is longer.
+/// At most so many bytes are held.
 pub(super) const MAX_HELD: usize = 8 << 20;
 
 impl Cx {
@@ -66,6 +68,7 @@ impl Cx {
             reread: 0,
             may_stream: true,
             markup: 0,
+            choked: false,
         }
     }
 
@@ -228,9 +231,30 @@ impl Cx {
             return false;
         }
         self.say_solid();
-        poll_fn(|_| if self.has_more() || self.ending.is_some() { Poll::Ready(()) } else { Poll::Pending })
-            .await;
-        self.ending.is_none() || !self.rest().is_empty()
+        if self.base + self.text.len() - self.unsaid > MAX_HELD {
+            // As if the text ended here: whoever reads gives up, and what was held is text.
+            self.choked = true;
+            return false;
+        }
+        poll_fn(|_| match self.has_more() {
+            true => Poll::Ready(true),
+            false if self.ending.is_some() => Poll::Ready(false),
+            false => Poll::Pending,
+        })
+        .await
+    }
+
+    /// Whether so much is held that reading on must wait until it is given out.
+    pub(super) fn is_choked(&self) -> bool {
+        self.choked
+    }
+
+    /// Gives out all that is known as what it is read as now.
+    pub(super) fn give_up(&mut self) {
+        self.at = self.base + self.text.len();
+        self.say_to(self.at);
+        self.choked = false;
+        self.forget();
     }
 
     fn has_more(&mut self) -> bool {

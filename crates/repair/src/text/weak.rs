@@ -1,5 +1,5 @@
 use super::answer::{self, Place};
-use super::cx::{Cx, MAX_HELD};
+use super::cx::Cx;
 use super::families::{self, Evidence, Family, Found};
 use super::fence;
 use super::openers::{self, Opener};
@@ -67,9 +67,6 @@ async fn follow(
         }
         if cx.is_over().await {
             break;
-        }
-        if after - from > MAX_HELD {
-            return Weak::Text(after);
         }
         match unit(cx).await {
             Some(next) => units.push(next),
