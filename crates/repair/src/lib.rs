@@ -6,14 +6,22 @@
 //! looked at, never the words of prose, and what was mended is always said ([`Note`], [`Repair`]).
 
 mod catalog;
+mod control;
+mod known;
+mod mapping;
 mod names;
 mod note;
 mod params;
 mod profile;
+mod renames;
+mod schema;
 mod settle;
 mod stage;
+mod words;
 
 pub use catalog::{Catalog, Effect, Tool};
+pub use control::no_think;
+pub use mapping::{Mapping, MappingError};
 pub use names::Found;
 pub use note::{Note, Repair, Step};
 pub use profile::Profile;
