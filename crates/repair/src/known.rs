@@ -166,3 +166,134 @@ fn builtin_tools() -> impl Iterator<Item = &'static ToolMapping> {
 pub(crate) fn names_of(tool: &ToolMapping) -> impl Iterator<Item = &str> {
     std::iter::once(tool.name.as_str()).chain(tool.also.iter().map(String::as_str))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{DIALECTS, PROVIDERS};
+
+    fn native() -> &'static Mapping {
+        Mapping::builtin("native").unwrap()
+    }
+
+    #[test]
+    fn every_file_is_read() {
+        for (name, text) in DIALECTS.iter().chain(PROVIDERS) {
+            let mapping: Mapping = toml::from_str(text).unwrap_or_else(|why| panic!("{name}: {why}"));
+            assert!(!mapping.tools.is_empty(), "{name}");
+            assert_eq!(Mapping::builtin(name), Some(&mapping));
+        }
+        let names: Vec<&str> = Mapping::names().collect();
+        assert_eq!(names, ["native", "claude", "gemini", "codex", "aistudio-proxy", "lm-studio-qwen"]);
+        assert!(!toml::from_str::<GroupFile>(GROUPS).unwrap().groups.is_empty());
+        assert!(!toml::from_str::<ParameterFile>(PARAMETERS).unwrap().parameters.is_empty());
+        assert!(!toml::from_str::<ActsFile>(ACTS).unwrap().verbs.is_empty());
+    }
+
+    #[test]
+    fn every_target_is_native() {
+        let tools: BTreeMap<&str, &ToolMapping> =
+            native().tools.iter().map(|tool| (tool.native.as_str(), tool)).collect();
+        assert_eq!(tools.len(), native().tools.len(), "a native tool is listed twice");
+        for builtin in &*BUILTIN {
+            for tool in &builtin.mapping.tools {
+                let home = tools.get(tool.native.as_str());
+                let home = home.unwrap_or_else(|| panic!("{}: no native `{}`", builtin.name, tool.native));
+                for (place, theirs, to) in tool.understood.iter() {
+                    assert!(
+                        home.shown.theirs(place, to).is_some(),
+                        "{}: `{}` has no `{to}`",
+                        builtin.name,
+                        tool.native
+                    );
+                    // A name that is shown for one parameter must not hide another that keeps its own.
+                    let other = home.shown.theirs(place, theirs).filter(|_| theirs != to);
+                    let is_hidden = other.is_some() && tool.shown.theirs(place, theirs).is_none();
+                    assert!(
+                        !is_hidden,
+                        "{}: `{theirs}` is a parameter of `{}` itself",
+                        builtin.name, tool.native
+                    );
+                }
+            }
+        }
+        for tool in &native().tools {
+            assert!(tool.name == tool.native && tool.understood.iter().all(|(_, theirs, to)| theirs == to));
+        }
+    }
+
+    #[test]
+    fn no_name_has_two_meanings() {
+        let mut tools = BTreeMap::<String, String>::new();
+        let mut claim = |name: &str, group: &str| {
+            let before = tools.insert(squash(name), group.to_owned());
+            assert!(
+                before.as_deref().is_none_or(|before| before == group),
+                "`{name}`: {before:?} and {group}"
+            );
+        };
+        for group in toml::from_str::<GroupFile>(GROUPS).unwrap().groups {
+            if let Some(native_name) = &group.native {
+                assert!(native().tools.iter().any(|tool| tool.native == *native_name), "{native_name}");
+            }
+            let names: BTreeSet<String> = group.names.iter().map(|name| squash(name)).collect();
+            assert_eq!(names.len(), group.names.len(), "{}: a name is there twice", group.name);
+            let id = group.native.unwrap_or(group.name);
+            group.names.iter().for_each(|name| claim(name, &id));
+        }
+        let mut parameters = BTreeMap::new();
+        for tool in builtin_tools() {
+            names_of(tool).for_each(|name| claim(name, &tool.native));
+            for (place, theirs, home) in tool.understood.iter() {
+                let before = parameters.insert((tool.native.as_str(), place, squash(theirs)), home);
+                assert!(
+                    before.is_none_or(|before| before == home),
+                    "{}: `{theirs}`: {before:?} and {home}",
+                    tool.native
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_acts_is_known() {
+        let acts: ActsFile = toml::from_str(ACTS).unwrap();
+        for name in &acts.known {
+            assert!(GROUP_OF.values().any(|group| group == name), "acts.toml: no group `{name}`");
+        }
+        assert!(acts.verbs.iter().all(|verb| words(verb) == [verb.as_str()]));
+    }
+
+    #[test]
+    fn synonyms_are_other_words() {
+        for row in toml::from_str::<ParameterFile>(PARAMETERS).unwrap().parameters {
+            let names: BTreeSet<String> = row.from.iter().map(|name| squash(name)).collect();
+            assert!(!names.contains(&squash(&row.name)), "{}: is its own synonym", row.name);
+            assert!(row.from.iter().all(|name| name == &name.to_lowercase()), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn providers_cover_the_thirteen_tools() {
+        for (name, _) in PROVIDERS {
+            let mapping = Mapping::builtin(name).unwrap();
+            for tool in [
+                "write_file",
+                "read_file",
+                "list_directory",
+                "search_file_content",
+                "glob",
+                "replace",
+                "run_shell_command",
+                "read_many_files",
+                "web_fetch",
+                "google_web_search",
+                "knowledge_graph",
+                "sequentialthinking",
+                "save_memory",
+            ] {
+                assert!(mapping.tools.iter().any(|known| known.name == tool), "{name}: {tool}");
+            }
+        }
+    }
+}

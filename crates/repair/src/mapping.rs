@@ -264,3 +264,120 @@ fn present(node: &Value, root: &Value, renames: &Renames, place: &str) -> Value 
     }
     Value::Object(renamed)
 }
+
+#[cfg(test)]
+mod tests {
+    use rail_model::Extras;
+    use serde_json::json;
+
+    use super::*;
+
+    fn mapping(text: &str) -> Result<Mapping, String> {
+        toml::from_str(text).map_err(|why: toml::de::Error| why.message().to_owned())
+    }
+
+    fn declared(name: &str, schema: &Value) -> ToolDecl {
+        ToolDecl {
+            name: name.into(),
+            description: None,
+            kind: ToolKind::Function { parameters: Some(Json::from(schema)) },
+            strict: None,
+            cache: None,
+            extras: Extras::NONE,
+        }
+    }
+
+    fn object(value: Value) -> Map {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_name_mapped_to_itself_keeps_its_value() {
+        let same = mapping(
+            "[[tools]]\nname = \"g\"\nnative = \"knowledge_graph\"\nparameters = { action = \"action\" }",
+        )
+        .unwrap();
+        let arguments = object(json!({"action": "read_graph", "x": 1}));
+        assert_eq!(same.bring_home("g", arguments.clone()), ("knowledge_graph".into(), arguments.clone()));
+        let builtin = Mapping::builtin("lm-studio-qwen").unwrap();
+        assert_eq!(builtin.bring_home("knowledge_graph", arguments.clone()).1, arguments);
+    }
+
+    #[test]
+    fn nothing_is_lost_on_the_way_home() {
+        let two = mapping(
+            "[[tools]]\nname = \"t\"\nnative = \"n\"\nparameters = { a = \"x\" }\nunderstood = { b = \"x\", y = \"z\", z = \"y\" }",
+        )
+        .unwrap();
+        for (arguments, expected) in [
+            (json!({"a": 1, "x": 2}), json!({"a": 1, "x": 2})),
+            (json!({"b": 1, "a": 2}), json!({"x": 1, "a": 2})),
+            (json!({"y": 1, "q": 0, "z": 2}), json!({"z": 1, "q": 0, "y": 2})),
+        ] {
+            let (name, home) = two.bring_home("t", object(arguments.clone()));
+            assert_eq!(
+                (name.as_str(), Value::Object(home).to_string()),
+                ("n", expected.to_string()),
+                "{arguments}"
+            );
+        }
+        assert_eq!(
+            two.bring_home("other", object(json!({"a": 1}))),
+            ("other".into(), object(json!({"a": 1})))
+        );
+    }
+
+    #[test]
+    fn a_tool_is_shown_with_its_nested_names() {
+        let codex = Mapping::builtin("codex").unwrap();
+        let native = json!({
+            "type": "object",
+            "properties": {"todos": {"type": "array", "items": {"$ref": "#/$defs/todo"}}, "note": {"$ref": "#/$defs/todo"}},
+            "required": ["todos"],
+            "$defs": {"todo": {"properties": {"content": {"type": "string"}, "status": {}}, "required": ["content"]}},
+        });
+        let shown = codex.present(&declared("todo_write", &native));
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "plan": {
+                    "type": "array",
+                    "items": {"properties": {"step": {"type": "string"}, "status": {}}, "required": ["step"]},
+                },
+                "note": {"$ref": "#/$defs/todo"},
+            },
+            "required": ["plan"],
+            "$defs": {"todo": {"properties": {"content": {"type": "string"}, "status": {}}, "required": ["content"]}},
+        });
+        let ToolKind::Function { parameters: Some(schema) } = shown.kind else { panic!("a function") };
+        assert_eq!((shown.name.as_str(), schema.text()), ("update_plan", expected.to_string().as_str()));
+    }
+
+    #[test]
+    fn a_shown_name_hides_no_other() {
+        let gemini = Mapping::builtin("gemini").unwrap();
+        let native = json!({"properties": {"path": {}, "dir_path": {}}});
+        let shown = gemini.present(&declared("glob", &native));
+        assert_eq!(shown, declared("glob", &native));
+        let other = declared("somebody_elses", &native);
+        assert_eq!(gemini.present(&other), other);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_mapping_is_said() {
+        let tool = "[[tools]]\nname = \"t\"\nnative = \"n\"\n";
+        for (text, expected) in [
+            (format!("{tool}parameters = {{ a = \"b.c\" }}"), "tool `t`: `a` and `b.c` are not equally deep"),
+            (format!("{tool}parameters = {{ a = \"x\", b = \"x\" }}"), "tool `t`: `x` is shown by two names"),
+            (
+                format!("{tool}parameters = {{ a = \"x\" }}\nunderstood = {{ a = \"y\" }}"),
+                "tool `t`: `a` means both `x` and `y`",
+            ),
+            (format!("{tool}{tool}"), "`t` is the name of two tools"),
+            (format!("{tool}colour = 1"), "unknown field `colour`"),
+        ] {
+            let found = mapping(&text).unwrap_err();
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+}
