@@ -343,6 +343,32 @@ mod tests {
     }
 
     #[test]
+    fn parameters_of_every_dialect_are_understood_whatever_is_shown() {
+        let dialects: Vec<&Mapping> =
+            ["native", "claude", "gemini", "codex"].map(|name| Mapping::builtin(name).unwrap()).into();
+        let [native, ..] = dialects.as_slice() else { panic!("dialects") };
+        let find =
+            |mapping: &'static Mapping, home: &str| mapping.tools.iter().find(|tool| tool.native == home);
+        for home in &native.tools {
+            let keys: Vec<&str> =
+                home.shown.iter().filter(|(place, ..)| place.is_empty()).map(|(_, _, key)| key).collect();
+            let named: Vec<_> = dialects.iter().filter_map(|dialect| find(dialect, &home.native)).collect();
+            for shown in &named {
+                let shown_keys: Vec<&str> =
+                    keys.iter().map(|key| shown.shown.theirs("", key).unwrap_or(key)).collect();
+                let tool = tool(&shown.name, &shown_keys);
+                for spoken in &named {
+                    for (key, expected) in keys.iter().zip(&shown_keys) {
+                        let key = spoken.shown.theirs("", key).unwrap_or(key);
+                        let (found, _) = renamed(&tool, json!({key: 1000}));
+                        assert_eq!(found, json!({*expected: 1000}).to_string(), "{key} for {}", tool.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn mappings_in_force_come_first() {
         let user: Mapping = toml::from_str(
             "[[tools]]\nname = \"put\"\nnative = \"write_file\"\nunderstood = { path = \"content\", where = \"file_path\" }",

@@ -81,7 +81,7 @@ fn steps(path: &str) -> Option<Vec<(&str, &str)>> {
 /// A step of a path: its key, and the brackets after it.
 fn step(text: &str) -> Option<(&str, &str)> {
     let (key, lists) = text.split_at_checked(text.find("[]").unwrap_or(text.len()))?;
-    (!key.is_empty() && lists.len() % 2 == 0 && lists == "[]".repeat(lists.len() / 2)).then_some((key, lists))
+    (!key.is_empty() && lists == "[]".repeat(lists.len() / 2)).then_some((key, lists))
 }
 
 /// Gives keys new names without moving them. A key whose new name is taken stays as it is; of two that want one name, the later.

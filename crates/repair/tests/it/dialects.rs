@@ -1,16 +1,18 @@
 //! Every tool in every dialect: shown, called, brought home; and understood whatever dialect is shown.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use rail_model::{Extras, Json, Map, ToolDecl, ToolKind};
 use rail_repair::{Catalog, Found, Mapping};
 use serde_json::{Value, json};
 
-/// A native tool as `native.toml` lists it, with a schema made from its parameters.
-fn native_tools() -> Vec<ToolDecl> {
+/// The native tools as `native.toml` lists them, with schemas made from their parameters.
+static NATIVE: LazyLock<Vec<ToolDecl>> = LazyLock::new(|| {
     let file: toml::Table = include_str!("../../data/dialects/native.toml").parse().unwrap();
     let tools = file["tools"].as_array().unwrap();
     tools.iter().map(declared).collect()
-}
+});
 
 fn declared(tool: &toml::Value) -> ToolDecl {
     let mut schema = json!({"type": "object", "properties": {}, "required": []});
@@ -79,12 +81,12 @@ proptest! {
     fn shown_called_and_brought_home_is_the_native_call(seed in any::<u64>()) {
         for name in Mapping::names() {
             let mapping = Mapping::builtin(name).unwrap();
-            for native in native_tools() {
-                let shown = mapping.present(&native);
+            for native in &*NATIVE {
+                let shown = mapping.present(native);
                 let theirs = object(call(&schema(&shown), &mut seed.clone()));
-                let ours = object(call(&schema(&native), &mut seed.clone()));
+                let ours = object(call(&schema(native), &mut seed.clone()));
                 let (tool, home) = mapping.bring_home(&shown.name, theirs);
-                prop_assert_eq!(tool, native.name, "{}", name);
+                prop_assert_eq!(&tool, &native.name, "{}", name);
                 prop_assert_eq!(Value::Object(home).to_string(), Value::Object(ours).to_string(), "{}", name);
             }
         }
@@ -95,8 +97,8 @@ proptest! {
 fn required_parameters_are_shown_by_their_names() {
     for name in Mapping::names() {
         let mapping = Mapping::builtin(name).unwrap();
-        for native in native_tools() {
-            let schema = schema(&mapping.present(&native));
+        for native in &*NATIVE {
+            let schema = schema(&mapping.present(native));
             let keys: Vec<&str> =
                 schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
             let required: Vec<&str> =
@@ -110,14 +112,14 @@ fn required_parameters_are_shown_by_their_names() {
 fn every_name_of_every_dialect_is_understood_whatever_is_shown() {
     for shown in Mapping::names() {
         let shown = Mapping::builtin(shown).unwrap();
-        let tools: Vec<ToolDecl> = native_tools().iter().map(|tool| shown.present(tool)).collect();
+        let tools: Vec<ToolDecl> = NATIVE.iter().map(|tool| shown.present(tool)).collect();
         let catalog = Catalog::new(&tools);
         for spoken in Mapping::names() {
             let spoken = Mapping::builtin(spoken).unwrap();
-            for native in native_tools() {
-                let name = spoken.present(&native).name;
+            for native in &*NATIVE {
+                let name = spoken.present(native).name;
                 let Found::Tool(tool, _) = catalog.find(&name) else { panic!("{name} is not understood") };
-                assert_eq!(tool.name, shown.present(&native).name, "{name}");
+                assert_eq!(tool.name, shown.present(native).name, "{name}");
             }
         }
     }
