@@ -15,8 +15,8 @@ mod params;
 mod profile;
 mod prompted;
 mod renames;
-mod schema;
 mod settle;
+mod shape;
 mod stage;
 mod words;
 

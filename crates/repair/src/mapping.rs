@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::renames::{PairFault, Renames, join, rename_keys};
-use crate::schema::resolve;
+use crate::shape::resolve;
 
 /// How somebody else names our tools and their parameters: a dialect, a provider's habits, a user's own.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]

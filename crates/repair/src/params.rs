@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::known::{self, Synonym};
 use crate::renames::{Renames, join, rename_keys};
-use crate::schema::{self, ObjectShape};
+use crate::shape::{self as shapes, ObjectShape};
 use crate::words::squash;
 use crate::{Repair, Step, Tool};
 
@@ -43,7 +43,7 @@ enum Sureness {
 impl Names<'_> {
     /// Renames the keys of the object at `place`, a path of native names; `path` is where it is in the call.
     fn rename(&self, map: &mut Map, node: &Value, place: &str, path: &str, repairs: &mut Vec<Repair>) {
-        let Some(shape) = schema::object(node, self.root) else { return };
+        let Some(shape) = shapes::object(node, self.root) else { return };
         if map.keys().any(|key| !shape.properties.contains_key(key)) {
             let changes = self.changes(map, &shape, place);
             for name in map.keys().filter_map(|key| changes.get(key)) {
@@ -62,7 +62,7 @@ impl Names<'_> {
         match value {
             Value::Object(map) => self.rename(map, node, place, path, repairs),
             Value::Array(list) => {
-                let Some(node) = schema::items(node, self.root) else { return };
+                let Some(node) = shapes::items(node, self.root) else { return };
                 let place = format!("{place}[]");
                 for (at, item) in
                     list.iter_mut().enumerate().filter(|(_, item)| item.is_object() || item.is_array())

@@ -59,7 +59,7 @@ fn call(schema: &Value, seed: &mut u64) -> Value {
     };
     let mut map = Map::new();
     for (key, node) in properties {
-        if next(seed) % 4 > 0 {
+        if !next(seed).is_multiple_of(4) {
             map.insert(key.clone(), call(node, seed));
         }
     }
