@@ -7,20 +7,30 @@
 
 mod catalog;
 mod coerce;
+mod control;
 mod json;
+mod known;
+mod mapping;
 mod names;
 mod note;
 mod params;
 mod profile;
+mod prompted;
+mod renames;
 mod schema;
 mod settle;
+mod shape;
 mod stage;
 mod text;
+mod words;
 
 pub use catalog::{Catalog, Effect, Tool};
+pub use control::no_think;
+pub use mapping::{Mapping, MappingError};
 pub use names::Found;
 pub use note::{Note, Repair, Step};
 pub use profile::Profile;
+pub use prompted::prompt;
 pub use settle::{CallFault, End, Problem, Settled, settle};
 pub use stage::{Pipeline, Stage, stages};
 pub use text::ExtractStage;

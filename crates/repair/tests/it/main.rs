@@ -3,3 +3,5 @@
 
 mod cases;
 mod decode;
+mod dialects;
+mod prompted;
