@@ -6,6 +6,7 @@
 //! looked at, never the words of prose, and what was mended is always said ([`Note`], [`Repair`]).
 
 mod catalog;
+mod json;
 mod names;
 mod note;
 mod params;
@@ -19,3 +20,39 @@ pub use note::{Note, Repair, Step};
 pub use profile::Profile;
 pub use settle::{CallFault, End, Problem, Settled, settle};
 pub use stage::{Pipeline, Stage};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    /// Any JSON value of some depth, with hard strings.
+    pub(crate) fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(|n| json!(n)),
+            any::<f32>().prop_filter("finite", |n| n.is_finite()).prop_map(|n| json!(n)),
+            ".{0,8}".prop_map(Value::String),
+            prop::sample::select(vec![
+                "5",
+                "true",
+                "null",
+                "{}",
+                "[1]",
+                "{\"a\": 1}",
+                "C:\\new",
+                "\"",
+                "a\nb"
+            ])
+            .prop_map(|text| json!(text)),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                prop::collection::vec(("[a-e\"\\\\]{1,2}", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
+            ]
+        })
+    }
+}
