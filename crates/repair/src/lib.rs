@@ -6,13 +6,18 @@
 //! looked at, never the words of prose, and what was mended is always said ([`Note`], [`Repair`]).
 
 mod catalog;
+mod coerce;
 mod json;
 mod names;
 mod note;
 mod params;
+mod path;
 mod profile;
+mod raw;
+mod schema;
 mod settle;
 mod stage;
+mod validate;
 
 pub use catalog::{Catalog, Effect, Tool};
 pub use names::Found;
