@@ -5,6 +5,7 @@
 //! home: its name to a declared tool, its arguments to an object that the tool's schema accepts. Only structure is
 //! looked at, never the words of prose, and what was mended is always said ([`Note`], [`Repair`]).
 
+mod arguments;
 mod catalog;
 mod coerce;
 mod json;
@@ -17,6 +18,7 @@ mod raw;
 mod schema;
 mod settle;
 mod stage;
+mod unwrap;
 mod validate;
 
 pub use catalog::{Catalog, Effect, Tool};
