@@ -25,7 +25,7 @@ fn every_defect_has_one_meaning() {
             r#"{"a": True, "b": False, "c": None, "d": undefined}"#,
             json!({"a": true, "b": false, "c": null, "d": null}),
         ),
-        (r#"{"a": "True", "b": "None"}"#, json!({"a": "True", "b": "None"})),
+        (r#"{"a": "True", "b": "None",}"#, json!({"a": "True", "b": "None"})),
         (r#"{path: "x", max_n: 2, $k: 1, 3: 4}"#, json!({"path": "x", "max_n": 2, "$k": 1, "3": 4})),
         ("{\"a\": \"l1\nl2\tx\0\"}", json!({"a": "l1\nl2\tx\0"})),
         (r#"{"a": "\d+\(x\)\bw\fz\n"}"#, json!({"a": "\\d+\\(x\\)\\bw\\fz\n"})),
@@ -60,7 +60,7 @@ fn every_defect_has_one_meaning() {
         (r#"{"a": 007, "b": 1.2.3, "c": 12:30}"#, json!({"a": "007", "b": "1.2.3", "c": "12:30"})),
         (r#"{"a": "\ud83d x \ude80\ud83d\ude80"}"#, json!({"a": "\u{fffd} x \u{fffd}🚀"})),
         (r#"{"a": "\u12"}"#, json!({"a": "\\u12"})),
-        (r#"{"a": [1, 2}, "b": 3"#.trim_end_matches(", \"b\": 3"), json!({"a": [1, 2]})),
+        (r#"{"a": [1, 2}"#, json!({"a": [1, 2]})),
         (r#"{"a": {"b": 1]}}"#, json!({"a": {"b": 1}})),
         (r#"{"a": (1, 'x')}"#, json!({"a": [1, "x"]})),
         ("{\"a\": \"\"\"x\n\"y\" z\"\"\"}", json!({"a": "x\n\"y\" z"})),
@@ -148,7 +148,7 @@ fn depth_is_bounded_and_needs_no_call_stack() {
         read_tolerant(&"{\"a\":".repeat(100_000)),
         Err("containers nest too deep at byte 2560".to_owned())
     );
-    assert_eq!(read_tolerant(&"[{".repeat(256)).unwrap().state, State::OpenContainer);
+    assert_eq!(read_tolerant(&"[".repeat(512)).unwrap().state, State::OpenContainer);
 }
 
 /// Characters that mean something to the reader, and some that do not.

@@ -5,3 +5,4 @@ mod cases;
 mod decode;
 mod dialects;
 mod prompted;
+mod settle;
