@@ -9,6 +9,7 @@ mod arguments;
 mod catalog;
 mod coerce;
 mod json;
+mod live;
 mod names;
 mod note;
 mod params;
@@ -22,6 +23,7 @@ mod unwrap;
 mod validate;
 
 pub use catalog::{Catalog, Effect, Tool};
+pub use live::SettleStage;
 pub use names::Found;
 pub use note::{Note, Repair, Step};
 pub use profile::Profile;

@@ -109,6 +109,8 @@ fn the_state_tells_a_cut_string_from_an_open_container() {
         (r#"{"a""#, OpenString),
         (r#"{"a"#, OpenString),
         (r#"{"a": tru"#, OpenString),
+        (r#"{"a": "say "hi" x", "b": {"c": "d"}"#, OpenContainer),
+        (r#"{"a":{"\\":"","\"":{"a":""}}"#, OpenContainer),
         (r#""abc"#, OpenString),
     ];
     for (text, expected) in table {
@@ -216,6 +218,16 @@ proptest! {
         prop_assert_eq!(read_strict(&text), Some((value.clone(), text.len())));
         let read = Read { value, end: text.len(), state: State::Complete, mended: false };
         prop_assert_eq!(read_tolerant(&text), Ok(read));
+    }
+
+    #[test]
+    fn unescaped_quotes_do_not_hide_a_cut(inner in prop::collection::vec(
+        prop::sample::select(vec!["x", " \"hi\" ", "{\"a\": 1}", "f(\"a\", \"b\")", "5\" ", "}", "\", \"k\": \"v", "\\n"]), 1..5,
+    )) {
+        let text = format!("{{\"o\": {{\"p\": \"{}\", \"q\": {{\"r\": \"s\"}}}}", inner.concat());
+        if let Ok(read) = read_tolerant(&text) {
+            prop_assert!(read.state != State::Complete || read.end < text.len(), "{}: {:?}", text, read);
+        }
     }
 
     #[test]
