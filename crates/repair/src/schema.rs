@@ -42,7 +42,7 @@ impl Fuel {
 
     /// Enough for any honest schema, and linear in the arguments.
     pub(crate) fn for_text(bytes: usize) -> Self {
-        Self::new(50_000 + bytes.saturating_mul(64))
+        Self::new(20_000 + bytes.saturating_mul(32))
     }
 
     /// Takes one step; false when there is nothing left.
@@ -241,7 +241,8 @@ fn alternatives(view: &Value) -> impl Iterator<Item = &Value> {
 fn resolve<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
     match to.strip_prefix('#')? {
         "" => Some(root),
-        pointer => root.pointer(&pointer.replace("%25", "%").replace("%24", "$").replace("%20", " ")),
+        pointer if !pointer.contains('%') => root.pointer(pointer),
+        pointer => root.pointer(&pointer.replace("%20", " ").replace("%24", "$").replace("%25", "%")),
     }
 }
 

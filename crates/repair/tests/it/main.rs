@@ -1,6 +1,8 @@
 //! Tool calls in every spelling, cut in every place.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod arguments;
 mod cases;
+mod hostile;
 mod live;
 mod settle;
