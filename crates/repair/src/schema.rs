@@ -218,7 +218,10 @@ impl<'a> Schema<'a> {
         let patterns = map(view, "patternProperties").into_iter().flatten();
         match patterns.into_iter().find_map(|(pattern, node)| matches(pattern, name).then_some(node)) {
             Some(node) => Some(node),
-            None => view.get("additionalProperties").filter(|node| node.is_object()),
+            // An empty one says as little as `true` does.
+            None => view
+                .get("additionalProperties")
+                .filter(|node| node.as_object().is_some_and(|map| !map.is_empty())),
         }
     }
 

@@ -127,6 +127,7 @@ fn what_has_no_meaning_or_two_is_refused() {
         ("   ", "the text is empty at byte 3"),
         ("hello there", "a value is expected at byte 0"),
         (r#"{"a": }"#, "a value is expected at byte 6"),
+        (r#"{"a": 1 b: 2}"#, "a value is expected at byte 6"),
         (r#"{"a" 1}"#, "a key with quotes in it at byte 1"),
         (r#"{"a", "b"}"#, "a key with quotes in it at byte 1"),
         (r#"{"a": "x" y}"#, "text after the end of a string at byte 9"),

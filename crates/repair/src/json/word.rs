@@ -39,7 +39,11 @@ impl Reader<'_> {
         let run = run.find(" //").or_else(|| run.find(" /*")).and_then(|at| run.get(..at)).unwrap_or(run);
         let word = run.trim_end();
         let known = python(word);
-        if word.is_empty() || (self.stack.is_empty() && known.is_none()) || word.contains(['"', '{', '[']) {
+        if word.is_empty()
+            || (self.stack.is_empty() && known.is_none())
+            || word.contains(['"', '{', '['])
+            || word.contains(": ")
+        {
             return Err(self.fail("a value is expected"));
         }
         let cut = end == rest.len() && known.is_none();

@@ -7,7 +7,7 @@ use crate::settle::{call, catalog, tool};
 
 #[test]
 fn texts_made_to_be_read_again_and_again_are_read_once() {
-    const TIMES: usize = 30_000;
+    const TIMES: usize = 10_000;
     let texts = [
         format!("{{\"a\": \"{}", "\"//".repeat(TIMES)),
         format!("{{\"a\": \"{}", "\"/*".repeat(TIMES)),
