@@ -155,8 +155,8 @@ pub(crate) fn distinct(found: Vec<Value>) -> (Vec<Value>, bool) {
     let placeholder = |value: &Value| value.is_null() || value.as_object().is_some_and(|map| map.is_empty());
     let mut values: Vec<Value> = Vec::with_capacity(count);
     for (at, value) in found.into_iter().enumerate() {
-        let first = values.is_empty();
-        if !(first && at < last && placeholder(&value)) && !values.contains(&value) {
+        let stands_in = values.is_empty() && at < last && placeholder(&value);
+        if !stands_in && !values.contains(&value) {
             values.push(value);
         }
     }

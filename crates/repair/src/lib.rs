@@ -11,6 +11,7 @@ mod coerce;
 mod control;
 mod json;
 mod known;
+mod live;
 mod mapping;
 mod names;
 mod note;
@@ -31,6 +32,7 @@ mod words;
 
 pub use catalog::{Catalog, Effect, Tool};
 pub use control::no_think;
+pub use live::SettleStage;
 pub use mapping::{Mapping, MappingError};
 pub use names::Found;
 pub use note::{Note, Repair, Step};

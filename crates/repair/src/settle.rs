@@ -158,12 +158,20 @@ impl Draft {
     fn new(value: Value) -> Self {
         Self { value, repairs: Vec::new(), words: false }
     }
+
+    /// The same, as one of several calls in one slot.
+    pub(crate) fn split(mut self) -> Self {
+        self.repairs.push(Repair::new(Step::Split, "arguments"));
+        self
+    }
 }
 
 impl Named<'_> {
     /// The drafts of the calls that a text holds, or why there are none.
     pub(crate) fn read(&self, reading: Reading, end: End) -> Result<Calls, CallFault> {
         match reading {
+            // Where the limit cut the answer, arguments that are not there may have been about to come.
+            Reading::Empty if end == End::Cut => Err(self.incomplete()),
             Reading::Empty => Ok(Calls::One(Draft::new(Value::Object(Map::new())))),
             Reading::Fault(why) => Err(self.malformed(why)),
             // Words do not show where they end, so only a call that was closed, or that only looks, is sure to be whole.

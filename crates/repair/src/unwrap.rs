@@ -71,7 +71,6 @@ fn wrapped(map: Map, schema: Schema<'_>) -> Result<Value, Map> {
     let wraps = only.is_some_and(|(key, value)| {
         WRAPPERS.contains(&key.as_str())
             && schema.lists_parameters()
-            && !schema.declares(key)
             && schema.property(key).is_none()
             && holds_arguments(value)
     });

@@ -109,6 +109,8 @@ fn the_state_tells_a_cut_string_from_an_open_container() {
         (r#"{"a""#, OpenString),
         (r#"{"a"#, OpenString),
         (r#"{"a": tru"#, OpenString),
+        (r#"{"a": "say "hi" x", "b": {"c": "d"}"#, OpenContainer),
+        (r#"{"a":{"\\":"","\"":{"a":""}}"#, OpenContainer),
         (r#""abc"#, OpenString),
     ];
     for (text, expected) in table {
@@ -125,6 +127,7 @@ fn what_has_no_meaning_or_two_is_refused() {
         ("   ", "the text is empty at byte 3"),
         ("hello there", "a value is expected at byte 0"),
         (r#"{"a": }"#, "a value is expected at byte 6"),
+        (r#"{"a": 1 b: 2}"#, "a value is expected at byte 6"),
         (r#"{"a" 1}"#, "a key with quotes in it at byte 1"),
         (r#"{"a", "b"}"#, "a key with quotes in it at byte 1"),
         (r#"{"a": "x" y}"#, "text after the end of a string at byte 9"),
@@ -216,6 +219,16 @@ proptest! {
         prop_assert_eq!(read_strict(&text), Some((value.clone(), text.len())));
         let read = Read { value, end: text.len(), state: State::Complete, mended: false };
         prop_assert_eq!(read_tolerant(&text), Ok(read));
+    }
+
+    #[test]
+    fn unescaped_quotes_do_not_hide_a_cut(inner in prop::collection::vec(
+        prop::sample::select(vec!["x", " \"hi\" ", "{\"a\": 1}", "f(\"a\", \"b\")", "5\" ", "}", "\", \"k\": \"v", "\\n"]), 1..5,
+    )) {
+        let text = format!("{{\"o\": {{\"p\": \"{}\", \"q\": {{\"r\": \"s\"}}}}", inner.concat());
+        if let Ok(read) = read_tolerant(&text) {
+            prop_assert!(read.state != State::Complete || read.end < text.len(), "{}: {:?}", text, read);
+        }
     }
 
     #[test]

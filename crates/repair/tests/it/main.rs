@@ -1,8 +1,11 @@
 //! Tool calls in every spelling, cut in every place.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod arguments;
 mod cases;
 mod decode;
 mod dialects;
+mod hostile;
+mod live;
 mod prompted;
 mod settle;
