@@ -7,6 +7,7 @@
 
 mod catalog;
 mod names;
+mod native;
 mod note;
 mod params;
 mod profile;
@@ -15,6 +16,7 @@ mod stage;
 
 pub use catalog::{Catalog, Effect, Tool};
 pub use names::Found;
+pub use native::NativeStage;
 pub use note::{Note, Repair, Step};
 pub use profile::Profile;
 pub use settle::{CallFault, End, Problem, Settled, settle};
