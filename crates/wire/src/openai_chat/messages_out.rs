@@ -1,6 +1,6 @@
 //! Messages as the API wants them, in requests and in whole answers.
 
-use rail_model::{CallKind, Extras, Json, Loss, Map, Message, Part, PartBody, Request, Role, ToolCall};
+use rail_model::{CallKind, Extras, Json, Loss, Map, Message, NOTE, Part, PartBody, Request, Role, ToolCall};
 use serde_json::{Value, json};
 
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
@@ -316,7 +316,7 @@ const PLACES: &[&str] = &[MESSAGE, CHUNK, "annotations", "reasoning_details"];
 
 fn without_places(mut part: ContentPart) -> ContentPart {
     if let Some(rest) = &mut part.rest {
-        rest.retain(|key, _| !PLACES.contains(&key.as_str()));
+        rest.retain(|key, _| !PLACES.contains(&key.as_str()) && !key.starts_with(NOTE));
     }
     part
 }
@@ -347,7 +347,7 @@ pub(super) fn call(call: &ToolCall, part: &Part, id: String) -> CallEntry {
     entry.kind = (!part.extras.marked(ID, UNTYPED)).then(|| kind.to_owned());
     let mut entry = entry.with_rest(part.extras.owned_by(ID));
     if let Some(rest) = &mut entry.rest {
-        rest.retain(|key, _| !PLACES.contains(&key.as_str()));
+        rest.retain(|key, _| !PLACES.contains(&key.as_str()) && !key.starts_with(NOTE));
     }
     entry
 }
@@ -364,7 +364,7 @@ pub(super) fn legacy(call: &ToolCall, part: &Part) -> FunctionCall {
     let written = FunctionCall { name: Some(call.name.clone()), arguments, rest: None };
     let mut written = written.with_rest(part.extras.owned_by(ID));
     if let Some(rest) = &mut written.rest {
-        rest.retain(|key, _| !PLACES.contains(&key.as_str()));
+        rest.retain(|key, _| !PLACES.contains(&key.as_str()) && !key.starts_with(NOTE));
     }
     written
 }

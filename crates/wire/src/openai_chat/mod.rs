@@ -14,6 +14,7 @@ mod reply;
 mod request_in;
 mod request_out;
 mod scan;
+mod slot;
 mod slots;
 mod stream_in;
 mod stream_out;
@@ -21,7 +22,7 @@ mod types;
 mod usage;
 
 use rail_model::{
-    ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, TokenCount,
+    ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, TokenCount, mark,
 };
 use serde_json::Value;
 
@@ -77,7 +78,7 @@ const GEMINI: &str = "gemini";
 
 // How a thing we have a word for was spelled.
 const AS_ARRAY: &str = "array";
-const AS_OBJECT: &str = "object";
+const AS_OBJECT: &str = mark::OBJECT;
 const BEGINS: &str = "begins-message";
 const DEVELOPER: &str = "developer";
 const EMPTY: &str = "empty-content";
@@ -88,7 +89,7 @@ const JOINED: &str = "joined";
 const LEGACY: &str = "legacy";
 const LEGACY_CHOICE: &str = "legacy-choice";
 const MAX_COMPLETION: &str = "max-completion";
-const NAMELESS: &str = "nameless";
+const NAMELESS: &str = mark::NAMELESS;
 const NO_CHOICES: &str = "no-choices";
 const NO_CONTENT: &str = "no-content";
 const ONE_STOP: &str = "one-stop";
