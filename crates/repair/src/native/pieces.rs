@@ -343,7 +343,10 @@ mod tests {
         ];
         for (pieces, expected) in table {
             let (out, mended) = run(pieces);
-            assert_eq!((out.iter().map(String::as_str).collect::<Vec<_>>(), mended), (expected.to_vec(), false));
+            assert_eq!(
+                (out.iter().map(String::as_str).collect::<Vec<_>>(), mended),
+                (expected.to_vec(), false)
+            );
         }
     }
 
@@ -378,7 +381,10 @@ mod tests {
         ];
         for (pieces, expected) in table {
             let (out, mended) = run(pieces);
-            assert_eq!((out.iter().map(String::as_str).collect::<Vec<_>>(), mended), (expected.to_vec(), true));
+            assert_eq!(
+                (out.iter().map(String::as_str).collect::<Vec<_>>(), mended),
+                (expected.to_vec(), true)
+            );
         }
     }
 }

@@ -157,7 +157,11 @@ impl Scan {
             State::Colon if byte == b':' => State::Value,
             State::After if matches!(byte, b']' | b'}') => self.close(byte),
             State::After if byte == b',' => {
-                if self.open.last() == Some(&b'{') { State::NextKey } else { State::NextItem }
+                if self.open.last() == Some(&b'{') {
+                    State::NextKey
+                } else {
+                    State::NextItem
+                }
             }
             State::Colon | State::After | State::Whole => State::Broken,
         };
