@@ -21,9 +21,7 @@ mod stream_out;
 mod types;
 mod usage;
 
-use rail_model::{
-    ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, TokenCount, mark,
-};
+use rail_model::{ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, mark};
 use serde_json::Value;
 
 use crate::answer::WholeOut;
@@ -163,14 +161,6 @@ impl Outbound for OpenAiChat {
         error::read(reply)
     }
 
-    fn encode_count(&self, _: &Request, _: &TargetSpec) -> Option<Encoded> {
-        None
-    }
-
-    fn read_count(&self, _: &[u8]) -> Result<TokenCount, WireError> {
-        Err(WireError::malformed(ID, "", "the protocol has no token count"))
-    }
-
     fn encode_embed(&self, request: &EmbedRequest, target: &TargetSpec) -> Option<Encoded> {
         Some(embed::encode(request, target))
     }
@@ -207,10 +197,6 @@ impl Inbound for OpenAiChat {
             BodyKind::Whole => Box::new(WholeOut::<reply::Written>::new(reply_to)),
             BodyKind::Stream | BodyKind::Array => Box::new(stream_out::StreamOut::new(reply_to)),
         }
-    }
-
-    fn write_count(&self, _: &TokenCount) -> Option<HttpReply> {
-        None
     }
 
     fn write_embed(&self, reply: &EmbedReply, reply_to: &ReplyTo) -> Option<HttpReply> {
