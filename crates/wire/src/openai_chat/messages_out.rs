@@ -3,6 +3,7 @@
 use rail_model::{CallKind, Extras, Json, Loss, Map, Message, NOTE, Part, PartBody, Request, Role, ToolCall};
 use serde_json::{Value, json};
 
+use super::chunk::OneOrMany;
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
 use super::{
     AS_ARRAY, AS_OBJECT, BEGINS, CHUNK, DETAILS, DEVELOPER, EMPTY, FIELD, GEMINI, GOOGLE, ID, IN_CALLS,
@@ -152,7 +153,7 @@ impl Writer<'_> {
                 | PartBody::Media(_) => {}
             }
         }
-        turn.tool_calls = (!calls.is_empty()).then_some(calls);
+        turn.tool_calls = (!calls.is_empty()).then_some(OneOrMany(calls));
         bare(&mut turn, &message.extras);
         self.push(turn, &message.extras);
         let results = message.parts.iter().filter(|part| matches!(part.body, PartBody::ToolResult(_)));

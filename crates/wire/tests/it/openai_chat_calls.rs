@@ -20,14 +20,17 @@ fn calls(deltas: Value) -> Vec<String> {
         .unwrap()
         .into_iter()
         .for_each(|event| assembler.push(event));
-    let told = |part: &Part| match &part.body {
+    assembler.parts().iter().map(told).collect()
+}
+
+fn told(part: &Part) -> String {
+    match &part.body {
         PartBody::ToolCall(call) => {
             let id = if matches!(call.id, CallId::Minted(_)) { "-" } else { call.id.as_str() };
             format!("{} {id} {}", call.name, call.arguments)
         }
         other => format!("{other:?}"),
-    };
-    assembler.parts().iter().map(told).collect()
+    }
 }
 
 #[test]
@@ -282,5 +285,36 @@ fn what_only_the_declared_tools_can_decide_is_noted() {
     ];
     for (deltas, expected) in table {
         assert_eq!(noted(deltas.clone()), *expected);
+    }
+}
+
+#[test]
+fn odd_calls_of_a_whole_answer_are_read_like_those_of_a_stream() {
+    let table: &[(Value, &[&str])] = &[
+        (Value::Null, &[]),
+        (json!([]), &[]),
+        (json!({"id": "a", "function": {"name": "x", "arguments": "{}"}}), &["x a {}"]),
+        (json!([{"id": "a", "name": "x", "arguments": {"p": 1}}]), &["x a {\"p\":1}"]),
+        (json!([{"id": "a", "function": {"name": "x", "arguments": {"p": 1}}}]), &["x a {\"p\":1}"]),
+        (json!([{"id": "a", "function": {"name": "x", "arguments": null}}]), &["x a "]),
+        (json!([{"id": "a", "type": "function", "function": {"name": "x"}}]), &["x a "]),
+        (
+            json!([{"id": "a", "function": {"name": null, "arguments": "{\"p\":1}"}}]),
+            &["unknown_tool a {\"p\":1}"],
+        ),
+        (
+            json!([{"id": "a", "function": {"name": "x", "arguments": "{}"}}, {"id": "b", "type": "function", "function": null}]),
+            &["x a {}"],
+        ),
+    ];
+    for (calls, expected) in table {
+        let body = json!({"id": "c", "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": "", "tool_calls": calls}}]});
+        let mut assembler = rail_model::Assembler::default();
+        let list = events(&PROTOCOL, BodyKind::Whole, body.to_string().as_bytes());
+        list.unwrap_or_else(|why| panic!("{why}: {body}"))
+            .into_iter()
+            .for_each(|event| assembler.push(event));
+        let told: Vec<String> = assembler.parts().iter().map(told).collect();
+        assert_eq!(told, *expected, "{body}");
     }
 }
