@@ -9,3 +9,4 @@ mod hostile;
 mod live;
 mod prompted;
 mod settle;
+mod native;
