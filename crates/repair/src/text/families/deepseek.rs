@@ -3,6 +3,7 @@
 //! them all.
 
 use super::{Evidence, Family, Found};
+use crate::text::args::Call;
 use crate::text::cx::Cx;
 use crate::text::header::{self, Header, LONGEST_NAME, Read};
 
@@ -71,16 +72,13 @@ async fn read(cx: &mut Cx) -> Option<Found> {
 }
 
 /// The name and the arguments of one call; within, None is a call that was given out.
-async fn one(cx: &mut Cx) -> Option<Option<crate::text::args::Call>> {
+async fn one(cx: &mut Cx) -> Option<Option<Call>> {
     let first = name(cx).await?;
     let separated = cx.take_any(SEPARATORS).await;
     cx.blanks().await;
-    let spelled = if separated && !matches!(cx.peek().await, Some(b'{' | b'`') | None) {
-        // What stood before the separator was only the type.
-        name(cx).await?
-    } else {
-        first
-    };
+    let bare = matches!(cx.peek().await, Some(b'{' | b'`') | None) || cx.sees_any(ENDS).await;
+    // Of two words around the separator the first is only the type.
+    let spelled = if separated && !bare { name(cx).await? } else { first };
     let header = Header::new(cx, &spelled, FAMILY.name)?;
     match header::arguments(cx, &header, ENDS).await {
         Read::Call(call) if separated || !cx.is_over().await => Some(call),

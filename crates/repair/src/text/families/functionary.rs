@@ -101,7 +101,7 @@ async fn read_v3(cx: &mut Cx) {
         let from = cx.at();
         if let Some(recipient) = recipient(cx).await {
             cx.skip_said();
-            cx.markup = cx.at();
+            (cx.markup, cx.may_stream) = (cx.at(), true);
             if body(cx, &recipient, &[NEXT]).await.is_none() {
                 cx.rewind(from);
             }

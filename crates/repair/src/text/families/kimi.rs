@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Evidence, Family, Found};
+use crate::json::State;
 use crate::schema::Schema;
 use crate::text::args::Call;
 use crate::text::cx::Cx;
@@ -109,10 +110,12 @@ async fn unnamed(cx: &mut Cx, id: &str) -> Option<Option<Call>> {
     json::value(cx, ENDS, None).await;
     let arguments = cx.slice(from, cx.at());
     let read = crate::json::read_tolerant(arguments).ok()?;
-    let name = only_taker(&cx.catalog, &read.value).map_or(id, |tool| tool.name.as_str());
-    let cut = read.state != crate::json::State::Complete;
-    let call = Call { id: Some(id.to_owned()), cut, ..Call::new(name, arguments) };
-    Some(Some(call))
+    if read.state != State::Complete {
+        return None;
+    }
+    let tool = only_taker(&cx.catalog, &read.value).map(|tool| tool.name.as_str());
+    let name = tool.unwrap_or(id);
+    (!name.is_empty()).then(|| Some(Call { id: Some(id.to_owned()), ..Call::new(name, arguments) }))
 }
 
 /// The only tool that declares all these keys and gets all it requires.

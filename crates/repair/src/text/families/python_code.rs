@@ -15,6 +15,10 @@ pub(super) const FAMILY: Family = Family {
 const ENDS: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end_of_text|>"];
 
 async fn read(cx: &mut Cx) -> Option<Found> {
+    // Code has no end of its own, so within other code or in a draft nothing tells where it would stop.
+    if !cx.may_stream {
+        return None;
+    }
     // A sentence about the tag goes on with a blank or a full stop; code follows it at once.
     let begins = cx.peek().await.is_some_and(|byte| {
         byte.is_ascii_alphanumeric()

@@ -10,7 +10,6 @@ const NEXT: &[&str] = &["assistantanalysis", "assistantcommentary", "assistantfi
 
 /// Reads all messages, if the text begins with one.
 pub(super) async fn read(cx: &mut Cx) {
-    cx.may_stream = true;
     let mut first = true;
     loop {
         let from = cx.at();
@@ -33,7 +32,7 @@ async fn message(cx: &mut Cx, from: usize) -> bool {
         && let Some(recipient) = recipient(cx).await
         && cx.has_tools()
     {
-        cx.markup = from;
+        (cx.markup, cx.may_stream) = (from, true);
         if call(cx, &recipient, &[], NEXT).await.is_none() {
             return false;
         }
