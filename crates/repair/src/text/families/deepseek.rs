@@ -6,6 +6,7 @@ use super::{Evidence, Family, Found};
 use crate::text::args::Call;
 use crate::text::cx::Cx;
 use crate::text::header::{self, Header, LONGEST_NAME, Read};
+use crate::text::json;
 
 pub(super) const FAMILY: Family = Family {
     name: "deepseek",
@@ -41,6 +42,11 @@ const ENDS: &[&str] = &[
 ];
 
 async fn read(cx: &mut Cx) -> Option<Found> {
+    cx.blanks().await;
+    if matches!(cx.peek().await, Some(b'{' | b'[')) {
+        // Distilled models put the calls of another format between these tokens.
+        return json::envelope(cx, FAMILY.name, ENDS).await;
+    }
     let mut found = Found::default();
     loop {
         let before = cx.at();

@@ -33,6 +33,9 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Heading> {
         if cx.take(MESSAGE).await {
             return Some(Heading { marked: true, ..parse(cx.slice(from, at), &cx.catalog) });
         }
+        if at - from >= LONGEST {
+            return None;
+        }
         if cx.take_any(&[CHANNEL, CONSTRAIN]).await {
             continue;
         }
@@ -41,7 +44,7 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Heading> {
                 let heading = parse(cx.slice(from, at), &cx.catalog);
                 return heading.recipient.is_some().then_some(heading);
             }
-            byte if at - from < LONGEST && may_stand(byte) => cx.step(),
+            byte if may_stand(byte) => cx.step(),
             _ => return None,
         }
     }

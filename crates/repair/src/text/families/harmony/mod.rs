@@ -30,6 +30,7 @@ const ENDS: &[&str] = &["<|end|>", "<|call|>", "<|return|>", START, CHANNEL];
 /// only the words between them.
 pub(in crate::text) async fn begin(cx: &mut Cx) {
     let from = cx.at();
+    role(cx).await;
     cx.blanks().await;
     if cx.sees("to=").await {
         (cx.markup, cx.may_stream) = (from, true);
@@ -38,13 +39,16 @@ pub(in crate::text) async fn begin(cx: &mut Cx) {
             // Other protocols address tools alike, but go on with markup of their own.
             && !cx.sees("<").await
             && let Some(recipient) = heading.recipient
+            && call(cx, &recipient, CLOSERS, ENDS).await.is_some()
         {
-            call(cx, &recipient, CLOSERS, ENDS).await;
             cx.skip_said();
             return;
         }
     }
     cx.rewind(from);
+    if role(cx).await {
+        cx.skip_said();
+    }
     if cx.profile.family.as_deref() == Some("harmony") {
         stripped::read(cx).await;
     }
@@ -78,8 +82,26 @@ async fn read(cx: &mut Cx) -> Option<Found> {
         }
         None => return None,
     }
-    cx.take_any(CLOSERS).await;
+    close(cx, CLOSERS).await;
     Some(Found::default())
+}
+
+/// Moves over what closes a message.
+async fn close(cx: &mut Cx, closers: &[&str]) -> bool {
+    let closed = cx.take_any(closers).await;
+    if closed {
+        role(cx).await;
+    }
+    closed
+}
+
+/// Moves over the role of a message whose first token is missing.
+async fn role(cx: &mut Cx) -> bool {
+    let sees = cx.sees_any(&["assistant<|channel|>", "assistant to="]).await;
+    if sees {
+        cx.advance("assistant".len());
+    }
+    sees
 }
 
 /// Reads the body of a message to a function. `ends` may close it, `closers` are those of them that belong to it.
@@ -96,11 +118,11 @@ async fn call(cx: &mut Cx, recipient: &str, closers: &[&str], ends: &[&str]) -> 
         }
     }
     cx.blanks().await;
-    found.closed |= cx.take_any(closers).await;
+    found.closed |= close(cx, closers).await;
     if cx.may_stream && !found.closed && !cx.is_over().await && !cx.sees_any(ends).await {
         cx.skip_said();
         say(cx, ends).await;
-        cx.take_any(closers).await;
+        close(cx, closers).await;
     }
     Some(found)
 }
