@@ -9,6 +9,7 @@ mod arguments;
 mod catalog;
 mod coerce;
 mod control;
+mod infer;
 mod json;
 mod known;
 mod live;

@@ -8,7 +8,6 @@ use crate::schema::{Kind, Schema, Types};
 
 /// What a raw text means under a schema. Text stays text, to the last blank, unless the schema asks for something else or
 /// the text is just a literal of another type that it allows.
-#[cfg_attr(not(test), expect(dead_code, reason = "the readers of text formats call it"))]
 pub(crate) fn from_text(raw: &str, schema: Option<&Schema<'_>>) -> Value {
     let types = schema.map_or(Types::ALL, |schema| schema.types());
     let found = if types == Types::ALL {

@@ -163,7 +163,6 @@ impl<'a> Schema<'a> {
     }
 
     /// Whether a value fits: types, listed values, members, elements.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the readers of text formats call it"))]
     pub(crate) fn accepts(self, value: &Value) -> bool {
         self.fits(value, &Fuel::for_text(0))
     }
@@ -174,7 +173,6 @@ impl<'a> Schema<'a> {
     }
 
     /// True when strings are allowed and nothing else.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the readers of text formats call it"))]
     pub(crate) fn only_string(self) -> bool {
         self.types() == Types::STRING
     }

@@ -11,9 +11,10 @@ mod scan;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, mark};
+use rail_model::{CallId, CallKind, Delta, Event, Extras, Map, PartKind, mark};
 use serde_json::Value;
 
+use crate::infer::infer;
 use crate::{Catalog, Note, Repair, Stage, Step};
 use pieces::{Pieces, Shape};
 
@@ -282,7 +283,8 @@ impl NativeStage {
 
     fn settle_nameless(&mut self, at: usize) {
         let Some(call) = self.calls.get_mut(&at) else { return };
-        if let Some(tool) = name::infer(&call.text, &self.catalog) {
+        let arguments: Option<Map> = serde_json::from_str(&call.text).ok();
+        if let Some(tool) = arguments.and_then(|arguments| infer(&arguments, &self.catalog)) {
             call.name.clone_from(&tool.name);
             call.extras.forget(mark::NAMELESS);
             self.notes.push(repaired(&call.id, Step::Inferred, "name"));

@@ -1,9 +1,6 @@
 //! Names of native calls that came in pieces, or not at all.
 
-use rail_model::Map;
-use serde_json::Value;
-
-use crate::{Catalog, Effect, Tool};
+use crate::{Catalog, Tool};
 
 /// Puts the pieces of a name together, by what the declared names allow.
 pub(super) fn join(pieces: &[String], catalog: &Catalog) -> String {
@@ -54,31 +51,11 @@ fn next(name: &str, piece: &str, catalog: &Catalog) -> Next {
     if piece.starts_with(name) && (declared(piece) || !declared(name)) { Next::Grown } else { Next::Other }
 }
 
-/// The only declared tool that these arguments fit: it declares all their keys, and they have all that it requires.
-pub(super) fn infer<'a>(arguments: &str, catalog: &'a Catalog) -> Option<&'a Tool> {
-    let arguments: Map = serde_json::from_str(arguments).ok()?;
-    let mut fitting = catalog.tools().iter().filter(|tool| !tool.free_text && fits(&arguments, tool));
-    let tool = fitting.next().filter(|_| fitting.next().is_none())?;
-    // No keys are no evidence, which is too little for a tool that acts.
-    let harmless = match tool.effect {
-        Effect::Reads => true,
-        Effect::Acts => false,
-    };
-    (harmless || !arguments.is_empty()).then_some(tool)
-}
-
-fn fits(arguments: &Map, tool: &Tool) -> bool {
-    let within = |key: &str| tool.schema.as_ref().and_then(|schema| schema.get(key));
-    let properties = within("properties").and_then(Value::as_object);
-    let required = within("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    arguments.keys().all(|key| properties.is_some_and(|properties| properties.contains_key(key)))
-        && required.iter().filter_map(Value::as_str).all(|key| arguments.contains_key(key))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::Effect;
+    use serde_json::{Value, json};
 
     fn catalog(tools: &[(&str, Effect, Value)]) -> Catalog {
         let mut catalog = Catalog::default();
@@ -110,31 +87,5 @@ mod tests {
         }
         let settled = ["list_dir", "get_time", "list", "get", "x"].map(|name| is_settled(name, &declared));
         assert_eq!(settled, [true, true, false, false, false]);
-    }
-
-    #[test]
-    fn a_name_is_inferred_from_one_tool_only() {
-        let path = json!({"properties": {"path": {}, "depth": {}}, "required": ["path"]});
-        let text = json!({"properties": {"pattern": {}, "path": {}}, "required": ["pattern"]});
-        let none = json!({"type": "object"});
-        let tools = [("list", Effect::Reads, path.clone()), ("search", Effect::Reads, text)];
-        let table = [
-            (r#"{"pattern":"x","path":"y"}"#, Some("search")),
-            (r#"{"path":"y"}"#, Some("list")),
-            (r#"{"path":"y","else":1}"#, None),
-            (r#"{"depth":1}"#, None),
-            ("{}", None),
-            ("[1]", None),
-            (r#"{"path":"#, None),
-        ];
-        let declared = catalog(&tools);
-        for (arguments, expected) in table {
-            assert_eq!(infer(arguments, &declared).map(|tool| tool.name.as_str()), expected, "{arguments}");
-        }
-        let two = catalog(&[("list", Effect::Reads, path.clone()), ("walk", Effect::Reads, path)]);
-        assert_eq!(infer(r#"{"path":"y"}"#, &two), None);
-        let time = catalog(&[("time", Effect::Reads, none.clone())]);
-        assert!(infer("{}", &time).is_some());
-        assert_eq!(infer("{}", &catalog(&[("reset", Effect::Acts, none)])), None);
     }
 }

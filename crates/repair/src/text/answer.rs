@@ -1,6 +1,6 @@
 use super::args::Call;
 use super::cx::{Cx, Voice};
-use super::families::{Evidence, Family, Found};
+use super::families::{Evidence, Family, Found, functionary, harmony, wrappers};
 use super::fence::{self, Fence};
 use super::openers::{self, Opener};
 use super::weak::{self, Weak};
@@ -11,6 +11,9 @@ pub(super) async fn read(mut cx: Cx) {
     if cx.profile.starts_in_reasoning {
         cx.voice = Voice::Thinking;
         reasoning::block(&mut cx, None).await;
+    } else {
+        harmony::begin(&mut cx).await;
+        functionary::begin(&mut cx).await;
     }
     prose(&mut cx, &[]).await;
     finish(&mut cx);
@@ -294,7 +297,7 @@ pub(super) async fn trailer(cx: &mut Cx) {
     loop {
         let from = cx.at();
         cx.blanks().await;
-        if !cx.take_any(TRAILERS).await {
+        if !(cx.take_any(TRAILERS).await || wrappers::take_close(cx).await) {
             cx.rewind(from);
             return;
         }

@@ -31,6 +31,8 @@ pub(super) struct Cx {
     pub(super) voice: Voice,
     /// Something was said since the last markup, so blanks before more of it count.
     pub(super) spoke: bool,
+    /// What was said last, if no call came after it.
+    last: Option<Voice>,
     /// How many bytes were read a second time, so that hostile text can't make reading quadratic.
     reread: usize,
     /// Calls may be given out before they are whole.
@@ -65,6 +67,7 @@ impl Cx {
             solid: 0,
             voice: Voice::Text,
             spoke: false,
+            last: None,
             reread: 0,
             may_stream: true,
             markup: 0,
@@ -174,6 +177,21 @@ impl Cx {
             }
         }
         false
+    }
+
+    /// Whether the text goes on with one of these.
+    pub(super) async fn sees_any(&mut self, words: &[&str]) -> bool {
+        for word in words {
+            if self.sees(word).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether what stands right before the cursor is this.
+    pub(super) fn follows(&self, word: &str) -> bool {
+        self.at.checked_sub(word.len()).is_some_and(|from| self.slice(from, self.at) == word)
     }
 
     /// Moves over one character.
@@ -298,8 +316,13 @@ impl Cx {
             text = text.trim_start();
         }
         if !text.is_empty() {
-            let text = text.to_owned();
+            let mut text = text.to_owned();
+            // Markup that leaves no trace still stood between two things that were said.
+            if !self.spoke && self.last == Some(self.voice) {
+                text.insert(0, '\n');
+            }
             self.spoke = true;
+            self.last = Some(self.voice);
             let piece = match self.voice {
                 Voice::Text => Piece::Text(text),
                 Voice::Thinking => Piece::Thinking(text),
@@ -343,7 +366,10 @@ impl Cx {
     }
 
     /// Gives out a piece.
-    pub(super) fn give(&self, piece: Piece) {
+    pub(super) fn give(&mut self, piece: Piece) {
+        if matches!(piece, Piece::Begin { .. }) {
+            self.last = None;
+        }
         self.line.lock().unwrap_or_else(PoisonError::into_inner).outgoing.push(piece);
     }
 

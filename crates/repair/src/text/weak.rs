@@ -107,7 +107,7 @@ async fn unit(cx: &mut Cx) -> Option<(&'static Family, Found)> {
 
 async fn by_shape(cx: &mut Cx) -> Option<(&'static Family, Found)> {
     let from = cx.at();
-    for family in families::ALL.iter().filter(|family| family.evidence == Evidence::Weak) {
+    for family in families::all().filter(|family| family.evidence == Evidence::Weak) {
         cx.rewind(from);
         if let Some(found) = (family.read)(cx).await
             && !found.calls.is_empty()

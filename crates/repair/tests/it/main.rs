@@ -7,6 +7,7 @@ mod decode;
 mod dialects;
 mod hostile;
 mod live;
+mod named;
+mod native;
 mod prompted;
 mod settle;
-mod native;
