@@ -12,6 +12,7 @@ mod fence;
 mod json;
 mod members;
 mod openers;
+mod python;
 mod reasoning;
 mod shape;
 mod stage;

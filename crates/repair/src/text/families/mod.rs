@@ -34,7 +34,7 @@ pub(super) enum Evidence {
 pub(super) struct Found {
     /// The calls, but for those that were given out while they were read.
     pub(super) calls: Vec<Call>,
-    /// Some calls were given out while they were read.
+    /// Some calls were given out while they were read, or the block says that there are none: either way it is no text.
     pub(super) given: bool,
     /// The block was closed by its own closer.
     pub(super) closed: bool,
@@ -51,6 +51,13 @@ macro_rules! families {
 
 families! {
     hermes,
+    pythonic,
+    tool_code,
+    gemma,
+    function_gemma,
     fenced,
     bare_json,
+    bare_python,
+    react,
+    named_json,
 }
