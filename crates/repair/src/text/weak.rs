@@ -25,7 +25,7 @@ pub(super) async fn read(cx: &mut Cx, from: usize) -> Weak {
     let Some((family, found)) = by_shape(cx).await else { return Weak::No };
     // A block that says that no tool is needed says nothing; what follows it is the answer.
     if found.calls.is_empty() {
-        cx.cut_out(from);
+        cx.drop_from(from);
         return Weak::Calls;
     }
     if cx.profile.prompted {

@@ -1,12 +1,11 @@
 //! `<|tool_call>call:NAME{key:<|"|>text<|"|>,n:3}<tool_call|>`: Gemma 4.
 
-use rail_model::Map;
-use serde_json::Value;
+mod value;
 
 use super::{Evidence, Family, Found};
-use crate::text::Reading;
 use crate::text::args::{Live, Params, Said};
 use crate::text::cx::Cx;
+use value::{Within, bare, closes, key, value};
 
 pub(super) const FAMILY: Family = Family {
     name: "gemma",
@@ -31,8 +30,6 @@ pub(super) struct Dialect {
 
 /// Names and keys are no longer than this.
 const MAX_NAME: usize = 128;
-/// Lists in lists deeper than this are nobody's arguments.
-const MAX_DEPTH: usize = 64;
 
 pub(super) async fn read(cx: &mut Cx, dialect: Dialect) -> Option<Found> {
     let mut found = Found::default();
@@ -48,11 +45,11 @@ pub(super) async fn read(cx: &mut Cx, dialect: Dialect) -> Option<Found> {
             return Some(found);
         }
         let head = if cx.take("call:").await || !any { name(cx).await } else { None };
-        let Some(name) = head else {
+        let Some((name, within)) = head else {
             cx.rewind(begun);
             return any.then_some(found);
         };
-        let mut call = Arguments { params: Params::new(Live::new(name, dialect.name)), dialect };
+        let mut call = Arguments { params: Params::new(Live::new(name, dialect.name)), dialect, within };
         match call.read(cx).await {
             End::Whole => {
                 let call = call.params.end(cx);
@@ -80,7 +77,7 @@ pub(super) async fn read(cx: &mut Cx, dialect: Dialect) -> Option<Found> {
 }
 
 /// Moves over the name and the bracket behind it.
-async fn name(cx: &mut Cx) -> Option<String> {
+async fn name(cx: &mut Cx) -> Option<(String, Within)> {
     cx.blanks().await;
     let from = cx.at();
     while let Some(byte) = cx.peek().await {
@@ -94,13 +91,19 @@ async fn name(cx: &mut Cx) -> Option<String> {
     }
     let spelled = cx.slice(from, cx.at()).to_owned();
     cx.spaces().await;
-    if spelled.is_empty() || !cx.take_any(&["{", "("]).await {
+    let within = match cx.peek().await {
+        Some(b'{') => Within::Braces,
+        Some(b'(') => Within::Parentheses,
+        Some(_) | None => return None,
+    };
+    if spelled.is_empty() {
         return None;
     }
+    cx.advance(1);
     // A namespace that only the server knows may stand before the name.
     let last = spelled.rsplit(':').next().unwrap_or_default();
     let short = cx.tool(&spelled).is_none() && cx.tool(last).is_some();
-    Some(if short { last.to_owned() } else { spelled })
+    Some((if short { last.to_owned() } else { spelled }, within))
 }
 
 /// How something in the text ended.
@@ -115,6 +118,7 @@ enum End {
 struct Arguments {
     params: Params,
     dialect: Dialect,
+    within: Within,
 }
 
 impl Arguments {
@@ -170,7 +174,7 @@ impl Arguments {
             return End::Whole;
         }
         if matches!(cx.peek().await, Some(b'{' | b'[' | b'"' | b'\'')) {
-            return match value(cx, self.dialect, 0).await {
+            return match value(cx, self.dialect, self.within, 0).await {
                 Some(value) => {
                     self.params.member(cx, key, &value);
                     End::Whole
@@ -182,7 +186,7 @@ impl Arguments {
                 None => End::Broken,
             };
         }
-        let raw = bare(cx, self.dialect, Within::Call).await;
+        let raw = bare(cx, self.dialect, self.within).await;
         self.params.begin(cx, key, Said::Nothing);
         self.params.text(cx, raw.trim());
         if cx.is_over().await {
@@ -214,198 +218,5 @@ impl Arguments {
                 cx.advance(1);
             }
         }
-    }
-}
-
-/// Whether a text ends here: the token stands where a value can be over.
-async fn closes(cx: &mut Cx, dialect: Dialect) -> bool {
-    if !cx.sees(dialect.quote).await {
-        return false;
-    }
-    let from = cx.at();
-    cx.advance(dialect.quote.len());
-    let ends = ends_value(cx, dialect).await;
-    cx.rewind(from);
-    ends
-}
-
-async fn ends_value(cx: &mut Cx, dialect: Dialect) -> bool {
-    cx.blanks().await;
-    match cx.peek().await {
-        None | Some(b',' | b'}' | b']' | b')' | b':') => true,
-        Some(b'<') => cx.sees(dialect.closer).await,
-        Some(_) => false,
-    }
-}
-
-/// A key and what stands between it and its value.
-async fn key(cx: &mut Cx, dialect: Dialect) -> Option<String> {
-    let key = if cx.take(dialect.quote).await {
-        let key = cx.until(&[dialect.quote], MAX_NAME).await?;
-        cx.advance(dialect.quote.len());
-        key
-    } else if let Some(quote @ (b'"' | b'\'')) = cx.peek().await {
-        cx.advance(1);
-        let key = cx.until(&[if quote == b'"' { "\"" } else { "'" }], MAX_NAME).await?;
-        cx.advance(1);
-        key
-    } else {
-        cx.until(&[":", "=", ",", "}", ")", "{", "<", "\n"], MAX_NAME).await?.trim().to_owned()
-    };
-    cx.blanks().await;
-    (!key.is_empty() && cx.take_any(&[":", "="]).await).then_some(key)
-}
-
-/// What a value without quotes stands in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Within {
-    /// The call or an object, where a comma comes before another key.
-    Call,
-    List,
-}
-
-/// A value without quotes, up to what ends it.
-async fn bare(cx: &mut Cx, dialect: Dialect, within: Within) -> String {
-    let from = cx.at();
-    while let Some(byte) = cx.peek().await {
-        let ends = match byte {
-            b'}' | b']' => true,
-            b')' => ends_call(cx, dialect).await,
-            b',' => within == Within::List || before_key(cx, dialect).await,
-            b'<' => cx.sees(dialect.closer).await,
-            _ => false,
-        };
-        if ends {
-            break;
-        }
-        cx.step();
-    }
-    cx.slice(from, cx.at()).to_owned()
-}
-
-async fn ends_call(cx: &mut Cx, dialect: Dialect) -> bool {
-    let from = cx.at();
-    cx.advance(1);
-    let ends = ends_value(cx, dialect).await;
-    cx.rewind(from);
-    ends
-}
-
-async fn before_key(cx: &mut Cx, dialect: Dialect) -> bool {
-    let from = cx.at();
-    cx.advance(1);
-    cx.blanks().await;
-    let closer = matches!(cx.peek().await, None | Some(b'}' | b')' | b']'));
-    let ends = closer || key(cx, dialect).await.is_some() || cx.is_over().await;
-    cx.rewind(from);
-    ends
-}
-
-/// A value of any kind, read whole. None when it is broken, or the text is over first.
-fn value(cx: &mut Cx, dialect: Dialect, depth: usize) -> Reading<'_, Option<Value>> {
-    Box::pin(async move {
-        if depth >= MAX_DEPTH {
-            return None;
-        }
-        cx.blanks().await;
-        if cx.take(dialect.quote).await {
-            let from = cx.at();
-            while !closes(cx, dialect).await {
-                cx.peek().await?;
-                cx.step();
-            }
-            let text = cx.slice(from, cx.at()).to_owned();
-            cx.advance(dialect.quote.len());
-            return Some(Value::from(text));
-        }
-        match cx.peek().await? {
-            b'{' => {
-                cx.advance(1);
-                object(cx, dialect, depth + 1).await.map(Value::from)
-            }
-            b'[' => {
-                cx.advance(1);
-                list(cx, dialect, depth + 1).await.map(Value::from)
-            }
-            quote @ (b'"' | b'\'') => plain(cx, dialect, quote).await.map(Value::from),
-            _ => {
-                let within = if depth == 0 { Within::Call } else { Within::List };
-                let raw = bare(cx, dialect, within).await;
-                cx.peek().await?;
-                Some(scalar(raw.trim()))
-            }
-        }
-    })
-}
-
-async fn object(cx: &mut Cx, dialect: Dialect, depth: usize) -> Option<Map> {
-    let mut map = Map::new();
-    loop {
-        cx.blanks().await;
-        match cx.peek().await? {
-            b'}' => {
-                cx.advance(1);
-                return Some(map);
-            }
-            b',' | b']' => {
-                cx.advance(1);
-                continue;
-            }
-            _ => {}
-        }
-        let key = key(cx, dialect).await?;
-        map.insert(key, value(cx, dialect, depth).await?);
-    }
-}
-
-async fn list(cx: &mut Cx, dialect: Dialect, depth: usize) -> Option<Vec<Value>> {
-    let mut items = Vec::new();
-    loop {
-        cx.blanks().await;
-        match cx.peek().await? {
-            b']' => {
-                cx.advance(1);
-                return Some(items);
-            }
-            b',' | b'}' => {
-                cx.advance(1);
-                continue;
-            }
-            _ => {}
-        }
-        let begun = cx.at();
-        items.push(value(cx, dialect, depth).await?);
-        if cx.at() == begun {
-            return None;
-        }
-    }
-}
-
-/// Text between plain quotes, which close only where a value can be over.
-async fn plain(cx: &mut Cx, dialect: Dialect, quote: u8) -> Option<String> {
-    cx.advance(1);
-    let from = cx.at();
-    loop {
-        let byte = cx.peek().await?;
-        if byte == b'\\' {
-            cx.advance(1);
-            cx.peek().await?;
-        } else if byte == quote && ends_call(cx, dialect).await {
-            break;
-        }
-        cx.step();
-    }
-    let raw = cx.slice(from, cx.at()).to_owned();
-    cx.advance(1);
-    let escaped = if quote == b'\'' { raw.replace("\\'", "'").replace('"', "\\\"") } else { raw.clone() };
-    Some(serde_json::from_str(&format!("\"{escaped}\"")).unwrap_or(raw))
-}
-
-fn scalar(raw: &str) -> Value {
-    match raw {
-        "True" => Value::from(true),
-        "False" => Value::from(false),
-        "None" => Value::Null,
-        _ => serde_json::from_str(raw).unwrap_or_else(|_| Value::from(raw)),
     }
 }

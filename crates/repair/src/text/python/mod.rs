@@ -7,6 +7,7 @@ mod call;
 mod form;
 mod literal;
 mod loose;
+mod scan;
 mod string;
 
 pub(super) use call::{Read, Unnamed, arguments, name};

@@ -212,7 +212,8 @@ mod tests {
                 '\\' => r"\\".to_owned(),
                 other => other.to_string(),
             }).collect();
-            prop_assert_eq!(read(&format!("'{written}'")), Some((text, "")));
+            let literal = format!("'{written}'");
+            prop_assert_eq!(read(&literal), Some((text, "")));
         }
 
         #[test]
