@@ -3,4 +3,6 @@
 
 mod cases;
 mod decode;
+mod lines;
 mod python;
+mod rows;

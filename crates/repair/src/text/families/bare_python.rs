@@ -1,6 +1,7 @@
 //! Calls as Python with nothing around them: `[f(a=1), g()]`, or one a line.
 
 use super::{Evidence, Family, Found};
+use crate::text::Ending;
 use crate::text::cx::Cx;
 use crate::text::python::{self, Extent, Form, Unnamed};
 
@@ -13,7 +14,7 @@ const LINE: Form = Form { name: "python", closers: &[], unnamed: Unnamed::Refuse
 /// What a server may leave of the tokens around a list.
 const LEFT: &[&str] = &["<|python_end|>", "<|tool_call_end|>"];
 
-async fn read(cx: &mut Cx) -> Option<Found> {
+pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
     let from = cx.at();
     let list = cx.take("[").await;
     if list {
@@ -24,14 +25,30 @@ async fn read(cx: &mut Cx) -> Option<Found> {
     }
     cx.rewind(from);
     let found = python::calls(cx, if list { LIST } else { LINE }).await?;
-    // A bracket at the end of the text is too little to tell that a call was cut.
-    if found.calls.iter().any(|call| call.cut && call.arguments == "{") {
+    // A bracket at the end of the text is too little to tell that a call was cut, and so is a quote in an answer that is over.
+    let cut_short = cx.ending() == Ending::Cut;
+    if found.calls.iter().any(|call| call.cut && (call.arguments == "{" || !list && !cut_short)) {
         return None;
     }
     if list {
         cx.take_any(LEFT).await;
+    } else {
+        comment(cx).await;
     }
     Some(found)
+}
+
+/// Moves over a comment behind a call.
+async fn comment(cx: &mut Cx) {
+    let from = cx.at();
+    cx.spaces().await;
+    if cx.sees("#").await {
+        while !matches!(cx.peek().await, None | Some(b'\n')) {
+            cx.step();
+        }
+    } else {
+        cx.rewind(from);
+    }
 }
 
 /// Whether a declared tool is called here; most text is let go after its first word.

@@ -5,6 +5,7 @@ mod value;
 use super::{Evidence, Family, Found};
 use crate::text::args::{Live, Params, Said};
 use crate::text::cx::Cx;
+use crate::text::json;
 use value::{Within, bare, closes, key, value};
 
 pub(super) const FAMILY: Family = Family {
@@ -32,6 +33,12 @@ pub(super) struct Dialect {
 const MAX_NAME: usize = 128;
 
 pub(super) async fn read(cx: &mut Cx, dialect: Dialect) -> Option<Found> {
+    let begun = cx.at();
+    cx.blanks().await;
+    if cx.sees("{").await {
+        return json::envelope(cx, dialect.name, &[dialect.closer]).await;
+    }
+    cx.rewind(begun);
     let mut found = Found::default();
     loop {
         let begun = cx.at();

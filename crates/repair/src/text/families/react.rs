@@ -61,6 +61,14 @@ async fn is_label(cx: &mut Cx, word: &str) -> bool {
     is
 }
 
+/// Whether this word is the last of the text: servers that stop before a colon leave its label.
+async fn ends_with(cx: &mut Cx, word: &str) -> bool {
+    let from = cx.at();
+    let ends = cx.take(word).await && cx.is_over().await;
+    cx.rewind(from);
+    ends
+}
+
 async fn named(cx: &mut Cx) -> Option<Found> {
     let line = cx.until(&["\n"], MAX_NAME).await?;
     let name = line.trim().trim_matches(['`', '*', '"', '\'', '[', ']']).to_owned();
@@ -72,7 +80,7 @@ async fn named(cx: &mut Cx) -> Option<Found> {
     let call = input(cx, name).await?;
     let after = cx.at();
     cx.blanks().await;
-    if is_label(cx, "Observation").await {
+    if is_label(cx, "Observation").await || ends_with(cx, "Observation").await {
         // The model made up what the tool would answer, and all that follows from it.
         while cx.peek().await.is_some() {
             let known = cx.rest().len();
@@ -107,7 +115,14 @@ async fn plain(cx: &mut Cx, name: String) -> Option<Call> {
         }
         match cx.peek().await {
             None => break true,
-            Some(b'\n') if ends_input(cx).await => break false,
+            Some(b'\n') => {
+                let end = cx.at();
+                cx.blanks().await;
+                if is_any_label(cx).await {
+                    cx.rewind(end);
+                    break false;
+                }
+            }
             Some(_) => cx.step(),
         }
     };
@@ -132,15 +147,13 @@ async fn plain(cx: &mut Cx, name: String) -> Option<Call> {
     Some(Call { cut, ..Call::new(name, arguments) })
 }
 
-async fn ends_input(cx: &mut Cx) -> bool {
-    let from = cx.at();
-    cx.blanks().await;
-    let mut ends = false;
+async fn is_any_label(cx: &mut Cx) -> bool {
     for word in ["Observation", "Thought", "Action", "Final Answer"] {
-        ends = ends || is_label(cx, word).await;
+        if is_label(cx, word).await {
+            return true;
+        }
     }
-    cx.rewind(from);
-    ends
+    false
 }
 
 /// A list of calls, or one, perhaps in a fence.

@@ -18,7 +18,7 @@ pub(super) struct Choices {
 }
 
 /// More work than this is not worth a call.
-const MAX_WORK: usize = 4 << 20;
+const MAX_WORK: usize = 1 << 20;
 
 impl Choices {
     fn pick(&mut self, count: usize) -> usize {

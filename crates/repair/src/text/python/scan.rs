@@ -135,9 +135,11 @@ pub(super) async fn closes(cx: &mut Cx, style: Style, unnamed: bool, given: bool
 }
 
 async fn ends_argument(cx: &mut Cx, unnamed: bool, given: bool) -> bool {
-    blanks(cx).await;
+    cx.blanks().await;
     match cx.peek().await {
         None => true,
+        // A comment is looked for only where one wrong quote ends the reading, or every quote would look to the end of the line.
+        Some(b'#') => !given,
         Some(b')') if given => {
             cx.advance(1);
             let from = cx.at();
