@@ -9,6 +9,10 @@ fn gemma_calls_are_read() {
     let a = || json!({"path": "a"});
     check(vec![
         (
+            "<|tool_call>call:list_dir{path:<|\"|>the token <|\"|> quotes<|\"|>}<tool_call|>",
+            call("list_dir", json!({"path": "the token <|\"|> quotes"})),
+        ),
+        (
             "<|tool_call>{\"name\": \"list_dir\", \"arguments\": {\"path\": \"a\"}}<tool_call|>",
             call("list_dir", a()),
         ),
