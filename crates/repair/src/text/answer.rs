@@ -231,9 +231,6 @@ fn is_proven(cx: &Cx, evidence: Evidence, found: &Found) -> bool {
 
 /// Gives out calls that took the text from `from` to the cursor.
 pub(super) fn give(cx: &mut Cx, from: usize, calls: Vec<Call>, format: &'static str) {
-    if calls.is_empty() {
-        return;
-    }
     if from >= cx.unsaid() {
         cx.cut_out(from);
     }
@@ -258,6 +255,7 @@ const TRAILERS: &[&str] = &[
     "</invoke>",
     "<|im_end|>",
     "<|eot_id|>",
+    "<|eom|>",
     "<|eom_id|>",
     "<|end_of_text|>",
     "<|endoftext|>",

@@ -6,12 +6,15 @@
 
 mod answer;
 mod args;
+mod block;
 mod cx;
 mod families;
 mod fence;
 mod json;
+mod marks;
 mod members;
 mod openers;
+mod raw;
 mod reasoning;
 mod shape;
 mod stage;

@@ -51,6 +51,22 @@ macro_rules! families {
 
 families! {
     hermes,
+    qwen_xml,
+    qwen_xml_bare,
+    invoke,
+    invoke_legacy,
+    invoke_bare,
+    tool_calls,
+    glm,
+    dsml,
+    dsml_bare,
+    step3,
+    minimax_m3,
+    kimi_xtml,
+    minicpm,
+    loose,
+    loose_bare,
+    muse,
     fenced,
     bare_json,
 }

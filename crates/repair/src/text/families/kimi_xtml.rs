@@ -1,0 +1,61 @@
+//! `<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…`: Kimi K3. Its other channels are only unwrapped here;
+//! reasoning is told elsewhere.
+
+use super::{Evidence, Family, Found};
+use crate::text::Ending;
+use crate::text::block;
+use crate::text::cx::Cx;
+use crate::text::marks::{self, Dialect, Head, Mark, Newlines, Syntax};
+
+pub(super) const FAMILY: Family = Family {
+    name: DIALECT.format,
+    openers: &["<|open|>", "<|close|>"],
+    evidence: Evidence::Channel,
+    read: |cx| Box::pin(read(cx)),
+};
+
+static DIALECT: Dialect = Dialect {
+    format: "kimi-xtml",
+    syntax: Syntax::Xtml,
+    wrappers: &[],
+    call: "call",
+    param: "argument",
+    newlines: Newlines::Verbatim,
+    closers: &["<|close|>call<|sep|>", "<|close|>tools<|sep|>"],
+};
+
+/// Channels that only say whose words these are.
+const CHANNELS: &[&str] = &["response", "message", "tools", "call", "argument"];
+
+/// Reads a channel from its opener on, which was just passed.
+pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
+    marks::back_to_opener(cx);
+    let from = cx.at();
+    if cx.has_tools() {
+        let found = match marks::mark(cx, &DIALECT).await {
+            Some(Mark::Wrap) => block::calls(cx, &DIALECT).await,
+            Some(Mark::Call(head)) => bare(cx, head).await,
+            Some(Mark::Unwrap | Mark::Uncall | Mark::Param { .. } | Mark::Unparam { .. }) | None => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+        cx.rewind(from);
+    }
+    let (opens, word, _) = marks::channel(cx).await?;
+    let is_wrapper = word == "response" || word == "message" || (!opens && CHANNELS.contains(&word.as_str()));
+    is_wrapper.then(Found::default)
+}
+
+/// A call whose section has no opener: only a declared tool can be meant, and the call must be closed.
+async fn bare(cx: &mut Cx, head: Head) -> Option<Found> {
+    cx.tool(head.name.as_deref()?)?;
+    let read = block::call(cx, &DIALECT, head).await?;
+    let is_cut = cx.ending() == Ending::Cut && read.call.as_ref().is_some_and(|call| call.cut);
+    if !read.closed && !is_cut && read.call.is_some() {
+        return None;
+    }
+    let mut found = Found::default();
+    read.add_to(&mut found);
+    Some(found)
+}
