@@ -176,8 +176,7 @@ async fn opener(cx: &mut Cx, place: &mut Place) -> bool {
     cx.rewind(from);
     cx.advance(length);
     cx.settle_to(from + length);
-    place.mid_line = true;
-    place.ticks = 0;
+    cx.slice(from, from + length).bytes().for_each(|byte| place.pass(byte));
     true
 }
 
@@ -274,12 +273,16 @@ const TRAILERS: &[&str] = &[
 
 /// Moves over what is left behind calls.
 pub(super) async fn trailer(cx: &mut Cx) {
-    loop {
-        let from = cx.at();
-        cx.blanks().await;
-        if !cx.take_any(TRAILERS).await {
-            cx.rewind(from);
-            return;
-        }
+    while one_trailer(cx).await {}
+}
+
+/// Moves over one thing that is left behind calls, and the blanks before it; nothing moved when there is none.
+pub(super) async fn one_trailer(cx: &mut Cx) -> bool {
+    let from = cx.at();
+    cx.blanks().await;
+    let there = cx.take_any(TRAILERS).await;
+    if !there {
+        cx.rewind(from);
     }
+    there
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use rail_model::Map;
 use serde_json::Value;
 
@@ -86,7 +88,7 @@ impl Live {
 pub(super) struct Params {
     live: Live,
     open: Option<Open>,
-    keys: Vec<String>,
+    keys: BTreeSet<String>,
 }
 
 struct Open {
@@ -110,7 +112,7 @@ pub(super) enum Said {
 
 impl Params {
     pub(super) fn new(live: Live) -> Self {
-        Self { live, open: None, keys: Vec::new() }
+        Self { live, open: None, keys: BTreeSet::new() }
     }
 
     /// A parameter begins; one that was not closed is over.
@@ -131,7 +133,7 @@ impl Params {
     /// What stands before the value of a key.
     fn key(&mut self, key: &str) -> String {
         let comma = if self.keys.is_empty() { "{" } else { ", " };
-        self.keys.push(key.to_owned());
+        self.keys.insert(key.to_owned());
         format!("{comma}{}: ", Value::from(key))
     }
 
@@ -139,7 +141,7 @@ impl Params {
     /// known of the tool's parameters.
     pub(super) fn awaits(&self, cx: &Cx, key: &str) -> Option<bool> {
         let schema = cx.tool(&self.live.name).and_then(Schema::of)?;
-        Some(schema.declares(key) && !self.keys.iter().any(|known| known == key))
+        Some(schema.declares(key) && !self.keys.contains(key))
     }
 
     /// More of the parameter's value.

@@ -3,7 +3,7 @@ use super::cx::Cx;
 use super::families::Found;
 use super::json::{self, Scanned};
 use super::marks::{self, Dialect, Head, Mark};
-use super::raw::{Ended, Raw};
+use super::raw::{self, Ended, Raw};
 
 /// A call that was read; the cursor is behind it.
 pub(super) struct Read {
@@ -160,7 +160,7 @@ pub(super) async fn params(
                 cx.rewind(after);
                 return Some(Read { call: params.end(cx), closed: false });
             }
-            None if cx.is_over().await || marks::is_torn(cx).await => {
+            None if marks::is_torn(cx, dialect).await || raw::ends_text(cx).await => {
                 let rest = cx.rest().len();
                 cx.advance(rest);
                 return Some(Read { call: params.end_of_text(cx), closed: false });

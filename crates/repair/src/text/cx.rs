@@ -37,6 +37,8 @@ pub(super) struct Cx {
     pub(super) may_stream: bool,
     /// Where the markup that is being read began.
     pub(super) markup: usize,
+    /// More text was asked for than there is, since this was last unset.
+    pub(super) hit_end: bool,
 }
 
 /// What text is, as long as it is no markup.
@@ -66,6 +68,7 @@ impl Cx {
             reread: 0,
             may_stream: true,
             markup: 0,
+            hit_end: false,
         }
     }
 
@@ -225,12 +228,14 @@ impl Cx {
             return true;
         }
         if self.ending.is_some() {
+            self.hit_end = true;
             return false;
         }
         self.say_solid();
         poll_fn(|_| if self.has_more() || self.ending.is_some() { Poll::Ready(()) } else { Poll::Pending })
             .await;
-        self.ending.is_none() || !self.rest().is_empty()
+        self.hit_end |= self.ending.is_some();
+        self.ending.is_none()
     }
 
     fn has_more(&mut self) -> bool {

@@ -67,7 +67,10 @@ impl Raw<'_> {
             let from = cx.at();
             if cx.take("]]>").await {
                 marks::blanks(cx, self.dialect).await;
-                if let Some(Mark::Unparam { .. }) = marks::mark(cx, self.dialect).await {
+                let closer = marks::mark(cx, self.dialect).await;
+                let after = cx.at();
+                if matches!(closer, Some(Mark::Unparam { .. })) && self.can_follow_value(cx).await {
+                    cx.rewind(after);
                     return Some(Ended::Closed);
                 }
                 cx.rewind(from);
@@ -145,9 +148,14 @@ impl Raw<'_> {
     }
 }
 
-/// Whether only what is left behind calls comes before the end of the text.
-async fn ends_text(cx: &mut Cx) -> bool {
-    answer::trailer(cx).await;
+/// Whether only what is left behind calls comes before the end of the text; the cursor moves over it.
+pub(super) async fn ends_text(cx: &mut Cx) -> bool {
+    // No answer ends with more; a limit, because this is asked again and again in a long value.
+    for _ in 0..8 {
+        if !answer::one_trailer(cx).await {
+            break;
+        }
+    }
     cx.blanks().await;
     cx.is_over().await
 }

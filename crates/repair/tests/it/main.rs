@@ -3,3 +3,7 @@
 
 mod cases;
 mod decode;
+mod tags;
+mod tags_common;
+mod tags_long;
+mod tags_tokens;

@@ -59,7 +59,7 @@ async fn call(cx: &mut Cx) -> Option<Read> {
         // A word between two tags may be anything, so without parameters the tool must be declared.
         Some(Mark::Uncall) => is_declared || separated,
         Some(Mark::Wrap | Mark::Unwrap | Mark::Unparam { .. } | Mark::Call(_)) => false,
-        None => is_declared && (cx.is_over().await || marks::is_torn(cx).await),
+        None => is_declared && (cx.is_over().await || marks::is_torn(cx, &DIALECT).await),
     };
     cx.rewind(from);
     if !goes_on {

@@ -24,8 +24,8 @@ static DIALECT: Dialect = Dialect {
     closers: &["<|close|>call<|sep|>", "<|close|>tools<|sep|>"],
 };
 
-/// Channels that only say whose words these are.
-const CHANNELS: &[&str] = &["response", "message", "tools", "call", "argument"];
+/// Channels that only say whose words these are; of one with calls, only the closer can be left over.
+const CHANNELS: &[&str] = &["response", "message", "tools"];
 
 /// Reads a channel from its opener on, which was just passed.
 pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
@@ -43,7 +43,7 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
         cx.rewind(from);
     }
     let (opens, word, _) = marks::channel(cx).await?;
-    let is_wrapper = word == "response" || word == "message" || (!opens && CHANNELS.contains(&word.as_str()));
+    let is_wrapper = CHANNELS.contains(&word.as_str()) && !(opens && word == "tools");
     is_wrapper.then(Found::default)
 }
 

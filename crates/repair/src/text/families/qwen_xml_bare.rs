@@ -6,7 +6,7 @@ use crate::text::block;
 
 pub(super) const FAMILY: Family = Family {
     name: "function-tag",
-    openers: &["<function="],
+    openers: &["<function=", "<function name"],
     evidence: Evidence::Tag,
     read: |cx| Box::pin(block::bare(cx, &DIALECT)),
 };

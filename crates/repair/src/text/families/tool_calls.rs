@@ -23,6 +23,10 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
             found.closed = true;
             break;
         }
+        // Some models say the opener twice.
+        if marks::suffixed(cx, "<tool_calls").await {
+            continue;
+        }
         let inner = match openers::here(cx).await {
             Some((Opener::Call(which), length)) if cx.sees("<tool_call").await => {
                 answer::read_opener(cx, which, length).await

@@ -90,8 +90,6 @@ pub(super) struct Head {
     pub(super) residue: bool,
 }
 
-/// No tag of a call is longer.
-const LONGEST_TAG: usize = 512;
 /// No word in a tag is longer.
 const LONGEST_WORD: usize = 128;
 
@@ -133,12 +131,11 @@ pub(super) fn back_to_opener(cx: &mut Cx) {
     cx.rewind(from.unwrap_or(at));
 }
 
-/// Whether the text ends within a tag that begins at the cursor.
-pub(super) async fn is_torn(cx: &mut Cx) -> bool {
+/// Whether the text ends within a mark that begins at the cursor.
+pub(super) async fn is_torn(cx: &mut Cx, dialect: &Dialect) -> bool {
     let from = cx.at();
-    let torn = cx.sees("<").await
-        && cx.until(&[">", "\n"], LONGEST_TAG).await.is_none()
-        && cx.at() - from < LONGEST_TAG;
+    cx.hit_end = false;
+    let torn = cx.sees("<").await && mark(cx, dialect).await.is_none() && cx.hit_end;
     cx.rewind(from);
     torn
 }
