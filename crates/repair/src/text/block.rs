@@ -32,15 +32,11 @@ pub(super) async fn wrapped(cx: &mut Cx, dialect: &Dialect) -> Option<Found> {
     }
 }
 
-/// Reads one call without anything around it from its opener on, which was just passed. Only a declared tool can be meant.
+/// Reads one call without anything around it from its opener on, which was just passed.
 pub(super) async fn bare(cx: &mut Cx, dialect: &Dialect) -> Option<Found> {
     marks::back_to_opener(cx);
     let Mark::Call(head) = marks::mark(cx, dialect).await? else { return None };
-    cx.tool(head.name.as_deref()?)?;
-    let mut found = Found::default();
-    let read = call(cx, dialect, head).await?;
-    found.closed = read.closed || read.call.is_none();
-    read.add_to(&mut found);
+    let found = bare_call(cx, dialect, head).await?;
     // What was around the calls may have lost its beginning only.
     loop {
         let from = cx.at();
@@ -50,6 +46,17 @@ pub(super) async fn bare(cx: &mut Cx, dialect: &Dialect) -> Option<Found> {
             return Some(found);
         }
     }
+}
+
+/// Reads one call without anything around it behind the tag that begins it. Only a declared tool can be meant, and nothing is
+/// given out early, because only its closer proves the call.
+pub(super) async fn bare_call(cx: &mut Cx, dialect: &Dialect, head: Head) -> Option<Found> {
+    cx.tool(head.name.as_deref()?)?;
+    let may_stream = std::mem::replace(&mut cx.may_stream, false);
+    let read = call(cx, dialect, head).await;
+    cx.may_stream = may_stream;
+    let Read { call, closed } = read?;
+    Some(Found { calls: call.into_iter().collect(), given: false, closed })
 }
 
 /// Reads calls up to the end of what holds them. What was read before a call that is broken stands.

@@ -120,6 +120,22 @@ fn qwen_xml() {
             "See <function=frob>\n<parameter=x>\n1\n</parameter>\n</function> there.",
         ),
         prose("a declared name that is only mentioned", "Write <function=list_dir> and then the path."),
+        prose(
+            "an example in a fence",
+            "Like this:\n```xml\n<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_call>\n```\nSee?",
+        ),
+        calls(
+            "a fence with nothing behind it",
+            "```xml\n<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_call>\n```",
+            dir(),
+        ),
+        prose("code within a line", "Say `<function=list_dir>` or `<b>`, `a <tool_call> b`, not `x`."),
+        calls(
+            "a call behind code within a line",
+            "Like `<b>`: <tool_call><function=list_dir><parameter=path>src</parameter></function></tool_call> so.",
+            dir(),
+        )
+        .saying("Like `<b>`:\nso."),
         prose("C++", "std::function<void()> f; #include <functional>\nif (a <b) x<y>(z);"),
         cut("cut in a value", "<tool_call>\n<function=list_dir>\n<parameter=path>\nsr", &["list_dir"]),
         cut("cut in a value, nobody says so", "<tool_call>\n<function=list_dir>\n<parameter=path>\nsr", &["list_dir"])

@@ -62,6 +62,12 @@ fn a_long_value_that_is_cut_is_no_call() {
 }
 
 #[test]
+fn a_call_with_nothing_around_it_is_text_until_it_is_closed() {
+    let text = format!("See <invoke name=\"write_file\"><parameter name=\"content\">{}", long("and so on"));
+    check(&[prose("never closed", &text)]);
+}
+
+#[test]
 fn many_angle_brackets_are_text() {
     let text = "<<a <b> </c> <d:e> <｜f｜> <function <tool_call> x < 3 ".repeat(100);
     let text = text.trim_end();

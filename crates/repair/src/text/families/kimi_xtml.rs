@@ -47,15 +47,9 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
     is_wrapper.then(Found::default)
 }
 
-/// A call whose section has no opener: only a declared tool can be meant, and the call must be closed.
+/// A call whose section has no opener: it must be closed, unless the text was cut.
 async fn bare(cx: &mut Cx, head: Head) -> Option<Found> {
-    cx.tool(head.name.as_deref()?)?;
-    let read = block::call(cx, &DIALECT, head).await?;
-    let is_cut = cx.ending() == Ending::Cut && read.call.as_ref().is_some_and(|call| call.cut);
-    if !read.closed && !is_cut && read.call.is_some() {
-        return None;
-    }
-    let mut found = Found::default();
-    read.add_to(&mut found);
-    Some(found)
+    let found = block::bare_call(cx, &DIALECT, head).await?;
+    let is_cut = cx.ending() == Ending::Cut && found.calls.iter().any(|call| call.cut);
+    (found.closed || is_cut).then_some(found)
 }

@@ -11,7 +11,45 @@ pub(super) const FAMILY: Family =
 const DIALECTS: &[&Dialect] =
     &[&qwen_xml::DIALECT, &invoke::DIALECT, &invoke_legacy::DIALECT, &dsml::DIALECT];
 
+/// Words that such an opener has, behind a namespace or before a suffix.
+const WORDS: &[&str] = &[
+    "tool_call",
+    "tool_calls",
+    "longcat_tool_call",
+    "function_calls",
+    "dots_function_call",
+    "invoke",
+    "invokename",
+    "function",
+    "functionname",
+];
+const BARS: &[u8] = &[b'|', "｜".as_bytes()[0], "‖".as_bytes()[0]];
+
+/// Whether what follows `<` may be markup of calls at all; most is not, and is told apart by a word.
+pub(super) async fn may_be_markup(cx: &mut Cx) -> bool {
+    let from = cx.at();
+    let markup = match cx.peek().await {
+        Some(b' ') => {
+            cx.spaces().await;
+            cx.peek().await.is_some_and(|byte| BARS.contains(&byte))
+        }
+        Some(byte) if byte.is_ascii_alphabetic() => marks::word(cx).await.is_some_and(|word| {
+            [word.split(':').next(), word.rsplit(':').next()]
+                .iter()
+                .flatten()
+                .any(|part| WORDS.contains(part))
+        }),
+        Some(byte) => BARS.contains(&byte),
+        None => false,
+    };
+    cx.rewind(from);
+    markup
+}
+
 async fn read(cx: &mut Cx) -> Option<Found> {
+    if !may_be_markup(cx).await {
+        return None;
+    }
     let from = cx.at();
     marks::back_to_opener(cx);
     if marks::suffixed(cx, "<tool_calls").await {
