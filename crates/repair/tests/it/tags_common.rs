@@ -1,5 +1,9 @@
 //! What the tests of calls in tags share: tools, and a row of text with what it becomes.
 
+use std::sync::Arc;
+
+use rail_model::{Delta, Event, Extras, PartKind};
+use rail_repair::{Catalog, Stage, stages};
 use serde_json::{Value, json};
 
 use crate::decode::{Case, Decoded};
@@ -129,4 +133,24 @@ pub fn alike_in_any_pieces(text: &str, finish: &'static str) {
             "{text:?} in pieces of {length}"
         );
     }
+}
+
+/// How many bytes of arguments left while this text came and no end was in sight.
+pub fn given_early(text: &str) -> usize {
+    let row = calls("early", text, json!([]));
+    let case = case(&row);
+    let mut pipeline = stages(&case.profile(), &Arc::new(Catalog::new(&case.tools())));
+    let mut out = Vec::new();
+    let delta = Delta::Text(text.into());
+    for event in [
+        Event::Started { id: None, model: None, extras: Extras::NONE },
+        Event::Opened { at: 0, kind: PartKind::Text, extras: Extras::NONE },
+        Event::Delta { at: 0, delta, extras: Extras::NONE },
+    ] {
+        pipeline.event(event, &mut out);
+    }
+    let given = |event: &Event| {
+        if let Event::Delta { delta: Delta::Arguments(text), .. } = event { text.len() } else { 0 }
+    };
+    out.iter().map(given).sum()
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::tags_common::{call, calls, check, cut, prose};
+use crate::tags_common::{call, calls, check, cut, given_early, prose};
 
 /// More than is held back.
 fn long(inner: &str) -> String {
@@ -59,6 +59,17 @@ fn a_long_value_that_is_cut_is_no_call() {
         })
         .collect();
     check(&rows);
+}
+
+#[test]
+fn a_long_string_leaves_before_it_is_whole() {
+    let value = long("");
+    // These are held: only their closers prove them, or tell what their first character is.
+    let held = ["qwen, bare", "minicpm", "m3", "invoke on lines"];
+    for (format, text) in formats(&value) {
+        let known = &text[..text.find("end").unwrap()];
+        assert_eq!(given_early(known) > value.len(), !held.contains(&format), "{format}");
+    }
 }
 
 #[test]
