@@ -9,51 +9,51 @@ use serde_json::{Value, json};
 use crate::decode::{Case, Decoded};
 
 /// A text and what it becomes.
-pub struct Row {
-    pub why: &'static str,
-    pub text: String,
-    pub finish: &'static str,
-    pub content: String,
-    pub calls: Value,
-    pub cut: &'static [&'static str],
+pub(crate) struct Row {
+    pub(crate) why: &'static str,
+    pub(crate) text: String,
+    pub(crate) finish: &'static str,
+    pub(crate) content: String,
+    pub(crate) calls: Value,
+    pub(crate) cut: &'static [&'static str],
 }
 
 /// A row of which only calls come.
-pub fn calls(why: &'static str, text: impl Into<String>, calls: Value) -> Row {
+pub(crate) fn calls(why: &'static str, text: impl Into<String>, calls: Value) -> Row {
     Row { why, text: text.into(), finish: "stop", content: String::new(), calls, cut: &[] }
 }
 
 /// A row in which there is nothing but text.
-pub fn prose(why: &'static str, text: &str) -> Row {
+pub(crate) fn prose(why: &'static str, text: &str) -> Row {
     Row { content: text.to_owned(), ..calls(why, text, json!([])) }
 }
 
 /// A row whose text ends within a call.
-pub fn cut(why: &'static str, text: impl Into<String>, cut: &'static [&'static str]) -> Row {
+pub(crate) fn cut(why: &'static str, text: impl Into<String>, cut: &'static [&'static str]) -> Row {
     Row { finish: "length", cut, ..calls(why, text, json!([])) }
 }
 
 impl Row {
-    pub fn saying(self, content: &str) -> Self {
+    pub(crate) fn saying(self, content: &str) -> Self {
         Self { content: content.to_owned(), ..self }
     }
 
-    pub fn and_calls(self, calls: Value) -> Self {
+    pub(crate) fn and_calls(self, calls: Value) -> Self {
         Self { calls, ..self }
     }
 
-    pub fn stopped(self) -> Self {
+    pub(crate) fn stopped(self) -> Self {
         Self { finish: "stop", ..self }
     }
 }
 
 /// A call as a value.
-pub fn call(name: &str, arguments: Value) -> Value {
+pub(crate) fn call(name: &str, arguments: Value) -> Value {
     json!({"name": name, "arguments": arguments})
 }
 
 /// A call of a tool that nobody declared.
-pub fn unknown(name: &str, arguments: Value) -> Value {
+pub(crate) fn unknown(name: &str, arguments: Value) -> Value {
     json!({"name": name, "arguments": arguments, "unknown": true})
 }
 
@@ -84,7 +84,7 @@ fn split(decoded: &Decoded) -> (Vec<Value>, Vec<String>) {
 }
 
 /// Reads each row whole, character by character and in pieces, and says which ones became something else.
-pub fn check(rows: &[Row]) {
+pub(crate) fn check(rows: &[Row]) {
     let mut wrong = Vec::new();
     for row in rows {
         let case = case(row);
@@ -119,7 +119,7 @@ pub fn check(rows: &[Row]) {
 }
 
 /// Reads a text whole and in pieces; it must become the same.
-pub fn alike_in_any_pieces(text: &str, finish: &'static str) {
+pub(crate) fn alike_in_any_pieces(text: &str, finish: &'static str) {
     let row = Row { finish, ..calls("any", text, json!([])) };
     let case = case(&row);
     let whole = case.decode([text]);
@@ -136,7 +136,7 @@ pub fn alike_in_any_pieces(text: &str, finish: &'static str) {
 }
 
 /// How many bytes of arguments left while this text came and no end was in sight.
-pub fn given_early(text: &str) -> usize {
+pub(crate) fn given_early(text: &str) -> usize {
     let row = calls("early", text, json!([]));
     let case = case(&row);
     let mut pipeline = stages(&case.profile(), &Arc::new(Catalog::new(&case.tools())));
