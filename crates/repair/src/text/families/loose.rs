@@ -23,7 +23,8 @@ const WORDS: &[&str] = &[
     "function",
     "functionname",
 ];
-const BARS: &[u8] = &[b'|', "｜".as_bytes()[0], "‖".as_bytes()[0]];
+/// The first bytes of `|`, `｜`, and of `‖` and `∥`.
+const BARS: &[u8] = b"|\xEF\xE2";
 
 /// Whether what follows `<` may be markup of calls at all; most is not, and is told apart by a word.
 pub(super) async fn may_be_markup(cx: &mut Cx) -> bool {
