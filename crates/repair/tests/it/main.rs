@@ -14,3 +14,7 @@ mod prompted;
 mod python;
 mod rows;
 mod settle;
+mod tags;
+mod tags_common;
+mod tags_long;
+mod tags_tokens;
