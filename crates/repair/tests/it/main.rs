@@ -3,3 +3,5 @@
 
 mod cases;
 mod decode;
+mod invariants;
+mod stream;
