@@ -123,7 +123,7 @@ fn every_case_may_end_anywhere() {
 }
 
 /// Tools that the generated texts call.
-pub fn tools() -> Vec<ToolDecl> {
+fn tools() -> Vec<ToolDecl> {
     let tools = json!([
         {"name": "list_dir", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}},
         {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
@@ -315,8 +315,11 @@ proptest! {
     }
 }
 
-/// Texts that hold something to be read in vain, or very much of it, `n` times.
-const LARGE: &[(&str, fn(usize) -> String)] = &[
+/// A text of any length, by how often something is repeated.
+type Text = fn(usize) -> String;
+
+/// Texts that hold something to be read in vain, or very much of it.
+const LARGE: &[(&str, Text)] = &[
     ("prose", |n| "The parser reads a line, then checks it.\n".repeat(n)),
     ("angles", |n| "if a < b && c <d <to <tool <tool_ ".repeat(n)),
     ("unclosed openers", |n| "<tool_call>{".repeat(n)),

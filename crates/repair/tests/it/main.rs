@@ -3,5 +3,6 @@
 
 mod cases;
 mod decode;
+mod docs;
 mod invariants;
 mod stream;

@@ -7,25 +7,25 @@ use rail_repair::{Catalog, Note, Profile, Stage, Step, stages};
 
 /// What a text became.
 #[derive(PartialEq, Debug)]
-pub struct Became {
-    pub parts: Vec<Part>,
-    pub notes: Vec<Note>,
-    pub stop: Stop,
+pub(crate) struct Became {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) stop: Stop,
 }
 
 /// An answer that is text, before it is cut into pieces.
-pub struct Answer<'a> {
-    pub text: &'a str,
-    pub tools: &'a [ToolDecl],
-    pub profile: Profile,
-    pub stop: Stop,
+pub(crate) struct Answer<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) tools: &'a [ToolDecl],
+    pub(crate) profile: Profile,
+    pub(crate) stop: Stop,
 }
 
 impl Answer<'_> {
     /// Runs the text through the stages in these pieces.
     ///
     /// Panics if the events break the grammar, or take back or reorder what was given out.
-    pub fn in_pieces<'p>(&self, pieces: impl IntoIterator<Item = &'p str>) -> Became {
+    pub(crate) fn in_pieces<'p>(&self, pieces: impl IntoIterator<Item = &'p str>) -> Became {
         let catalog = Arc::new(Catalog::new(self.tools));
         let mut pipeline = stages(&self.profile, &catalog);
         let mut watched = Watched::default();
@@ -83,13 +83,13 @@ impl Watched {
 }
 
 impl Became {
-    pub fn content(&self) -> String {
+    pub(crate) fn content(&self) -> String {
         let texts: Vec<&str> =
             self.parts.iter().filter_map(Part::as_text).filter(|text| !text.is_empty()).collect();
         texts.join("\n")
     }
 
-    pub fn ids(&self) -> Vec<&str> {
+    pub(crate) fn ids(&self) -> Vec<&str> {
         self.parts
             .iter()
             .filter_map(|part| match &part.body {
@@ -100,7 +100,7 @@ impl Became {
     }
 
     /// Calls that were found in the text.
-    pub fn found(&self) -> usize {
+    pub(crate) fn found(&self) -> usize {
         let found = |note: &&Note| match note {
             Note::Repaired { repair, .. } => matches!(repair.step, Step::Found(_)),
             Note::Unknown { .. } | Note::Incomplete { .. } => false,
@@ -110,19 +110,19 @@ impl Became {
 }
 
 /// The text in pieces of this many characters.
-pub fn by_chars(text: &str, size: usize) -> Vec<&str> {
+pub(crate) fn by_chars(text: &str, size: usize) -> Vec<&str> {
     let starts: Vec<usize> = text.char_indices().step_by(size).map(|(at, _)| at).collect();
     cut(text, starts)
 }
 
 /// The text as it is read when its bytes come in pieces of this size: a character comes with its last byte, so some
 /// pieces are empty.
-pub fn by_bytes(text: &str, size: usize) -> Vec<&str> {
+pub(crate) fn by_bytes(text: &str, size: usize) -> Vec<&str> {
     cut(text, (0..text.len()).step_by(size).map(|at| text.floor_char_boundary(at)))
 }
 
 /// The text in pieces of random lengths, the same for the same seed.
-pub fn at_random(text: &str, seed: u64) -> Vec<&str> {
+pub(crate) fn at_random(text: &str, seed: u64) -> Vec<&str> {
     let mut state = seed | 1;
     let mut at = 0;
     let starts = std::iter::from_fn(|| {
