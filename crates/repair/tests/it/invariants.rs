@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rail_model::{Stop, ToolDecl};
 use rail_repair::Profile;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::decode::Case;
-use crate::stream::{Answer, Became, at_random, by_bytes, by_chars};
+use crate::stream::{Answer, Became, at_random, by_bytes, by_chars, tools};
 
 /// What exists only for calls, in any format.
 const MARKERS: &[&str] = &[
@@ -109,7 +109,7 @@ fn every_case_may_end_anywhere() {
     for case in Case::all().iter().filter(|case| case.is_text()) {
         let (text, tools) = (case.text(), case.tools());
         // Long texts are cut in few places: all of them together would take a while.
-        let places = (100_000 / text.len().max(1)).clamp(4, 200);
+        let places = (100_000 / text.len().max(1)).clamp(4, 40);
         for end in (0..text.len()).step_by(1 + text.len() / places).map(|at| text.floor_char_boundary(at)) {
             let mut cut = answer(case, &text[..end], &tools);
             for stop in [Stop::EndTurn, Stop::MaxTokens] {
@@ -120,20 +120,6 @@ fn every_case_may_end_anywhere() {
             }
         }
     }
-}
-
-/// Tools that the generated texts call.
-fn tools() -> Vec<ToolDecl> {
-    let tools = json!([
-        {"name": "list_dir", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}},
-        {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
-        {"name": "edit_file", "parameters": {"type": "object", "properties": {
-            "file_path": {"type": "string"}, "old_string": {"type": "string"}, "new_string": {"type": "string"},
-            "replace_all": {"type": "boolean"}, "count": {"type": "integer"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        }, "required": ["file_path"]}},
-    ]);
-    Case(json!({"tools": tools})).tools()
 }
 
 /// Words that mean something in some format, and pieces of them.
@@ -315,93 +301,6 @@ proptest! {
     }
 }
 
-/// A text of any length, by how often something is repeated.
-type Text = fn(usize) -> String;
-
-/// Texts that hold something to be read in vain, or very much of it.
-const LARGE: &[(&str, Text)] = &[
-    ("prose", |n| "The parser reads a line, then checks it.\n".repeat(n)),
-    ("angles", |n| "if a < b && c <d <to <tool <tool_ ".repeat(n)),
-    ("unclosed openers", |n| "<tool_call>{".repeat(n)),
-    ("unclosed names", |n| "<tool_call>\n{\"name\": \"list_dir\", ".repeat(n)),
-    ("unclosed strings", |n| {
-        "<tool_call>{\"name\": \"edit_file\", \"arguments\": {\"old_string\": \"x ".repeat(n)
-    }),
-    ("unclosed parameters", |n| "<function=edit_file>\n<parameter=old_string>\n".repeat(n)),
-    ("unclosed tags", |n| "<invoke name=\"list_dir\"><parameter name=\"path\">".repeat(n)),
-    ("unclosed keys", |n| "<tool_call>edit_file<arg_key>".repeat(n)),
-    ("unclosed python", |n| "<|python_start|>[list_dir(path=\"".repeat(n)),
-    ("unclosed sections", |n| "<|tool_calls_section_begin|><|tool_call_begin|>".repeat(n)),
-    ("wrong closers", |n| "</tool_call></function>}]".repeat(n)),
-    ("fences", |n| "```json\n````\n```\n~~~\n".repeat(n)),
-    ("open fences", |n| "```json\n{\"name\": ".repeat(n)),
-    ("names", |n| "{\"name\":".repeat(n)),
-    ("weak calls", |n| "{\"name\": \"list_dir\", \"arguments\": {\"path\": \".\"}}\n".repeat(n)),
-    ("weak calls and prose", |n| {
-        "{\"name\": \"list_dir\", \"arguments\": {\"path\": \".\"}}\nso\n".repeat(n)
-    }),
-    ("lists", |n| "[".repeat(n)),
-    ("nested lists in a call", |n| {
-        format!("<tool_call>{{\"name\": \"list_dir\", \"arguments\": {{\"path\": {}", "[".repeat(n))
-    }),
-    ("blanks", |n| " ".repeat(n)),
-    ("empty lines", |n| format!("a{}b", "\n".repeat(n))),
-    ("blanks in a call", |n| {
-        format!("<tool_call>{}{{\"name\": \"get_time\", \"arguments\": {{}}}}</tool_call>", " \n".repeat(n))
-    }),
-    ("thoughts", |n| "<think>a</think>b".repeat(n)),
-    ("open thoughts", |n| "<think>".repeat(n)),
-    ("drafts", |n| {
-        format!("<think>{}", "<tool_call>{\"name\": \"get_time\", \"arguments\": {}}</tool_call>".repeat(n))
-    }),
-    ("backticks", |n| "`".repeat(n)),
-    ("actions", |n| "Action: list_dir\nAction Input: ".repeat(n)),
-    ("channels", |n| "<|channel|>commentary to=functions.list_dir ".repeat(n)),
-    ("calls", |n| {
-        "<tool_call>\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>\n".repeat(n)
-    }),
-    ("a long argument", |n| {
-        format!(
-            "<tool_call>{{\"name\": \"list_dir\", \"arguments\": {{\"path\": \"{}\"}}}}</tool_call>",
-            "abc\\n".repeat(n)
-        )
-    }),
-    ("a long parameter", |n| {
-        format!(
-            "<tool_call>\n<function=edit_file>\n<parameter=old_string>\n{}\n</parameter>\n</function>\n</tool_call>",
-            "abc <b>\n".repeat(n)
-        )
-    }),
-];
-
-/// Bytes allocated while the text is read in pieces of this many characters.
-fn work(text: &str, size: usize) -> u64 {
-    let tools = tools();
-    let answer = Answer { text, tools: &tools, profile: Profile::default(), stop: Stop::EndTurn };
-    let pieces = by_chars(text, size);
-    allocation_counter::measure(|| {
-        answer.in_pieces(pieces);
-    })
-    .bytes_total
-}
-
-/// Four times the input may cost four times the work, and some more for the ways in which buffers grow.
-#[test]
-fn large_texts_cost_linear_work() {
-    let mut wrong = Vec::new();
-    for (name, text) in LARGE {
-        for size in [4, 4096] {
-            let [small, large] = [1 << 10, 1 << 12].map(|n| work(&text(n), size));
-            if large > small * 6 + (64 << 10) {
-                wrong.push(format!(
-                    "{name} in pieces of {size}: {small} bytes of work for a quarter of {large}"
-                ));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
 #[test]
 fn fifty_calls_at_once_are_fifty_calls() {
     let call = |n: usize| json!({"name": "list_dir", "arguments": {"path": format!("src/{n}")}}).to_string();
@@ -410,24 +309,4 @@ fn fifty_calls_at_once_are_fifty_calls() {
     let answer = Answer { text: &text, tools: &tools, profile: Profile::default(), stop: Stop::EndTurn };
     let became = in_any_pieces(&answer, 50);
     assert_eq!(became.ids().len(), 50);
-}
-
-#[test]
-fn a_megabyte_of_argument_arrives_as_it_was_sent() {
-    let content = "let x = \"<b>\";\n".repeat(70_000);
-    let call = json!({"name": "edit_file", "arguments": {"file_path": "a.rs", "old_string": content}});
-    let text = format!("Here.\n<tool_call>\n{call}\n</tool_call>");
-    let tools = tools();
-    let answer = Answer { text: &text, tools: &tools, profile: Profile::default(), stop: Stop::EndTurn };
-    let became = answer.in_pieces(by_chars(&text, 4));
-    let calls: Vec<Value> = became
-        .parts
-        .iter()
-        .filter_map(|part| match &part.body {
-            rail_model::PartBody::ToolCall(call) => Some(serde_json::from_str(&call.arguments).unwrap()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(became.content(), "Here.");
-    assert!(calls == [call["arguments"].clone()], "{} calls", calls.len());
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod cost;
 mod decode;
 mod docs;
 mod invariants;

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use rail_model::{Assembler, Delta, Event, Extras, Grammar, Part, PartBody, PartKind, Stop, ToolDecl};
 use rail_repair::{Catalog, Note, Profile, Stage, Step, stages};
+use serde_json::json;
+
+use crate::decode::Case;
 
 /// What a text became.
 #[derive(PartialEq, Debug)]
@@ -11,6 +14,18 @@ pub(crate) struct Became {
     pub(crate) parts: Vec<Part>,
     pub(crate) notes: Vec<Note>,
     pub(crate) stop: Stop,
+    /// The most bytes that were held back at any time.
+    pub(crate) held: Held,
+}
+
+/// A figure that depends on the pieces, so that it is not compared.
+#[derive(Debug)]
+pub(crate) struct Held(pub(crate) usize);
+
+impl PartialEq for Held {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// An answer that is text, before it is cut into pieces.
@@ -43,17 +58,21 @@ impl Answer<'_> {
             delta: Delta::Text(piece.into()),
             extras: Extras::NONE,
         });
-        let mut out = Vec::new();
+        let (mut out, mut fed, mut held) = (Vec::new(), 0, 0);
         for event in begin.into_iter().chain(deltas).chain(end) {
+            if let Event::Delta { delta: Delta::Text(text), .. } = &event {
+                fed += text.len();
+            }
             pipeline.event(event, &mut out);
             notes.append(&mut pipeline.notes());
             out.drain(..).for_each(|event| watched.take(event));
+            held = held.max(fed.saturating_sub(watched.given));
         }
         pipeline.finish(&mut out);
         assert_eq!(out, [], "after the end");
         watched.grammar.end().unwrap();
         let reply = watched.assembler.finish().unwrap().unwrap();
-        Became { parts: reply.parts, notes, stop: reply.stop }
+        Became { parts: reply.parts, notes, stop: reply.stop, held: Held(held) }
     }
 }
 
@@ -65,6 +84,8 @@ struct Watched {
     /// The last text and the last reasoning that were opened.
     last_text: usize,
     last_thought: usize,
+    /// Bytes of text, reasoning and arguments given out.
+    given: usize,
 }
 
 impl Watched {
@@ -74,8 +95,15 @@ impl Watched {
             Event::Opened { at, kind: PartKind::Text, .. } => self.last_text = *at,
             Event::Opened { at, kind: PartKind::Thinking, .. } => self.last_thought = *at,
             // All texts are read one after the other, so only the last may grow.
-            Event::Delta { at, delta: Delta::Text(_), .. } => assert_eq!(*at, self.last_text),
-            Event::Delta { at, delta: Delta::Thinking(_), .. } => assert_eq!(*at, self.last_thought),
+            Event::Delta { at, delta: Delta::Text(text), .. } => {
+                assert_eq!(*at, self.last_text);
+                self.given += text.len();
+            }
+            Event::Delta { at, delta: Delta::Thinking(text), .. } => {
+                assert_eq!(*at, self.last_thought);
+                self.given += text.len();
+            }
+            Event::Delta { delta: Delta::Arguments(text), .. } => self.given += text.len(),
             _ => {}
         }
         self.assembler.push(event);
@@ -140,4 +168,18 @@ fn cut(text: &str, starts: impl IntoIterator<Item = usize>) -> Vec<&str> {
     let mut starts: Vec<usize> = starts.into_iter().collect();
     starts.push(text.len());
     starts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
+}
+
+/// Tools that the generated texts call.
+pub(crate) fn tools() -> Vec<ToolDecl> {
+    let tools = json!([
+        {"name": "list_dir", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}},
+        {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
+        {"name": "edit_file", "parameters": {"type": "object", "properties": {
+            "file_path": {"type": "string"}, "old_string": {"type": "string"}, "new_string": {"type": "string"},
+            "replace_all": {"type": "boolean"}, "count": {"type": "integer"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        }, "required": ["file_path"]}},
+    ]);
+    Case(json!({"tools": tools})).tools()
 }
