@@ -36,6 +36,19 @@ impl fmt::Debug for ProtocolId {
 /// Begins the keys under which a codec keeps how a thing was said rather than what: a mark with a value. Never a loss.
 pub const NOTE: char = '~';
 
+/// What a codec notes of a call for whoever repairs it. Any protocol may say these, and a stage reads them without knowing
+/// which did: [`Extras::noted`], [`Extras::note`].
+pub mod mark {
+    /// Of a piece of arguments, or of a whole call: the arguments were a JSON object where a string is due.
+    pub const OBJECT: &str = "object";
+    /// Of a call: its name never came, and the one that it has was made up.
+    pub const NAMELESS: &str = "nameless";
+    /// Of a call: nothing but its arguments tells it from one that was said before, so it may be that one said again.
+    pub const AGAIN: &str = "again";
+    /// Of a call, or of a later piece of it: a list of the pieces in which its name came. A note, so its key says so.
+    pub const NAMES: &str = "~names";
+}
+
 /// Fields we have no word for, and how the origin spelled those we do: one pointer wide, usually nothing.
 #[derive(Clone, Default, PartialEq)]
 pub struct Extras(Option<Box<Kept>>);
@@ -133,6 +146,29 @@ impl Extras {
         self.0.as_ref().is_some_and(|kept| kept.origin == protocol && kept.marks().any(|known| known == mark))
     }
 
+    /// Whether the origin, whoever it is, noted this; see [`mark`].
+    pub fn noted(&self, mark: &str) -> bool {
+        self.0.as_ref().is_some_and(|kept| kept.marks().any(|known| known == mark))
+    }
+
+    /// What the origin, whoever it is, noted under a key that begins with [`NOTE`].
+    pub fn note(&self, key: &str) -> Option<&Value> {
+        self.0.as_ref().filter(|_| key.starts_with(NOTE)).and_then(|kept| kept.rest.get(key))
+    }
+
+    /// Takes back a mark or a note that is true no more.
+    pub fn forget(&mut self, said: &str) {
+        let Some(kept) = &mut self.0 else { return };
+        kept.more_marks.retain(|known| *known != said);
+        if kept.mark == Some(said) {
+            kept.mark = kept.more_marks.pop();
+        }
+        kept.rest.shift_remove(said);
+        if kept.mark.is_none() && kept.rest.is_empty() {
+            self.0 = None;
+        }
+    }
+
     /// Adds what `later` keeps; on the same key the later value stands. Extras of another origin replace these.
     pub fn merge(&mut self, later: Extras) {
         let Some(later) = later.0 else { return };
@@ -227,6 +263,22 @@ mod tests {
         assert_eq!(extras.lost_on(A).count(), 0);
         assert_eq!(extras.lost_on(B).collect::<Vec<_>>(), ["top_k"], "a null or a note says nothing");
         assert!(extras.marked(A, "as-string") && !extras.marked(B, "as-string"));
+    }
+
+    #[test]
+    fn a_stage_reads_notes_of_any_origin_and_takes_them_back() {
+        let mut extras = Extras::default();
+        extras.mark(A, mark::NAMELESS);
+        extras.mark(A, mark::AGAIN);
+        extras.insert(A, mark::NAMES, json!(["re", "ad"]));
+        extras.insert(A, "field", json!(1));
+        assert!(extras.noted(mark::NAMELESS) && extras.noted(mark::AGAIN) && !extras.noted(mark::OBJECT));
+        assert_eq!(extras.note(mark::NAMES), Some(&json!(["re", "ad"])));
+        assert_eq!(extras.note("field"), None, "a field belongs to its origin");
+        extras.forget(mark::NAMELESS);
+        assert!(!extras.noted(mark::NAMELESS) && extras.noted(mark::AGAIN));
+        ["field", mark::AGAIN, mark::NAMES].iter().for_each(|said| extras.forget(said));
+        assert!(extras.is_empty());
     }
 
     #[test]

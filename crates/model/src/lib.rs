@@ -19,7 +19,7 @@ pub use assemble::Assembler;
 pub use embed::{EmbedInput, EmbedReply, EmbedRequest, TokenCount};
 pub use error::{ApiError, ErrorKind, Fault};
 pub use event::{Delta, Event, PartKind};
-pub use extras::{Extras, Loss, Map, NOTE, Opaque, ProtocolId, Seal};
+pub use extras::{Extras, Loss, Map, NOTE, Opaque, ProtocolId, Seal, mark};
 pub use grammar::{Grammar, GrammarError};
 pub use json::Json;
 pub use part::{

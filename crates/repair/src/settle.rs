@@ -1,7 +1,13 @@
-use rail_model::ToolCall;
+use rail_model::{CallKind, Map, ToolCall};
 use serde_json::Value;
 
-use crate::{Catalog, Repair};
+use crate::arguments::{self, MAX_VALUES, Reading, Values, distinct};
+use crate::coerce::coerce;
+use crate::json::{self, State};
+use crate::schema::{Fuel, Schema};
+use crate::unwrap::{bare, unwrap};
+use crate::validate::validate;
+use crate::{Catalog, Effect, Found, Repair, Step, Tool, params};
 
 /// A call as it will be run.
 #[derive(Clone, PartialEq, Debug)]
@@ -85,18 +91,190 @@ fn list(problems: &[Problem]) -> String {
     lines.join("; ")
 }
 
+/// How often unwrapping, renaming and coercing are done over: what one changes can be another's business, such as a wrapper
+/// that is alone only after a null beside it was dropped.
+const MAX_ROUNDS: usize = 8;
+
 /// Brings one call home: its name to a declared tool, its arguments to an object that the tool's schema accepts.
 ///
 /// Pure and idempotent: a settled call settles to itself without repairs. The executor and the gateway both call it.
+/// Arguments that are not there at all become `{}`, which is no repair: many servers send nothing for a tool that takes
+/// nothing.
 ///
 /// # Errors
 /// Why the call can't be run, in words for the model.
 pub fn settle(call: &ToolCall, catalog: &Catalog, end: End) -> Result<Settled, CallFault> {
-    let _ = end;
-    let arguments: Value = serde_json::from_str(&call.arguments)
-        .map_err(|why| CallFault::Malformed { name: call.name.clone(), why: why.to_string() })?;
-    match catalog.get(&call.name) {
-        Some(_) => Ok(Settled { call: call.clone(), arguments, repairs: Vec::new() }),
-        None => Err(CallFault::Unknown { name: call.name.clone(), closest: Vec::new() }),
+    let (tool, step) = match catalog.find(&call.name) {
+        Found::Tool(tool, step) => (tool, step),
+        Found::Unknown(closest) => return Err(CallFault::Unknown { name: call.name.clone(), closest }),
+    };
+    let named =
+        Named { call, tool, repairs: step.map(|step| Repair::new(step, "name")).into_iter().collect() };
+    if is_free_text(call.kind, tool) {
+        let arguments = Value::String(call.arguments.clone());
+        return Ok(named.settled(call.arguments.clone(), arguments, Vec::new()));
+    }
+    match named.read(arguments::read(&call.arguments), end)? {
+        Calls::One(draft) => named.finish(draft),
+        Calls::Several(_) => Err(named.malformed("they hold several objects; send a separate call for each")),
+    }
+}
+
+/// Whether a call's text is nobody's to mend.
+pub(crate) fn is_free_text(kind: CallKind, tool: &Tool) -> bool {
+    match kind {
+        CallKind::Custom => true,
+        CallKind::Function => tool.free_text,
+    }
+}
+
+/// A call whose tool is known.
+pub(crate) struct Named<'a> {
+    /// The call, with the name as the model spelled it.
+    pub(crate) call: &'a ToolCall,
+    /// The tool that is meant.
+    pub(crate) tool: &'a Tool,
+    /// How the name was mended.
+    pub(crate) repairs: Vec<Repair>,
+}
+
+/// What a slot held, ready to be fitted to the schema.
+pub(crate) enum Calls {
+    /// One call.
+    One(Draft),
+    /// Several, by accident in one slot.
+    Several(Vec<Draft>),
+}
+
+/// Arguments that were read but not yet fitted to the schema.
+pub(crate) struct Draft {
+    value: Value,
+    repairs: Vec<Repair>,
+    /// The words of a text that is no JSON.
+    words: bool,
+}
+
+impl Draft {
+    fn new(value: Value) -> Self {
+        Self { value, repairs: Vec::new(), words: false }
+    }
+
+    /// The same, as one of several calls in one slot.
+    pub(crate) fn split(mut self) -> Self {
+        self.repairs.push(Repair::new(Step::Split, "arguments"));
+        self
+    }
+}
+
+impl Named<'_> {
+    /// The drafts of the calls that a text holds, or why there are none.
+    pub(crate) fn read(&self, reading: Reading, end: End) -> Result<Calls, CallFault> {
+        match reading {
+            // Where the limit cut the answer, arguments that are not there may have been about to come.
+            Reading::Empty if end == End::Cut => Err(self.incomplete()),
+            Reading::Empty => Ok(Calls::One(Draft::new(Value::Object(Map::new())))),
+            Reading::Fault(why) => Err(self.malformed(why)),
+            // Words do not show where they end, so only a call that was closed, or that only looks, is sure to be whole.
+            Reading::Bare(_) if !may_close(end, self.tool.effect) => Err(self.incomplete()),
+            Reading::Bare(words) => Ok(Calls::One(Draft { words: true, ..Draft::new(Value::String(words)) })),
+            Reading::Values(values) => self.drafts(values, end),
+        }
+    }
+
+    fn drafts(&self, values: Values, end: End) -> Result<Calls, CallFault> {
+        let mut repairs = Vec::new();
+        let mut add = |step: Step| repairs.push(Repair::new(step, "arguments"));
+        if values.fragments {
+            add(Step::Fragments);
+        }
+        match values.state {
+            State::Complete if values.tolerant => add(Step::Tolerant),
+            State::Complete => {}
+            State::OpenContainer if may_close(end, self.tool.effect) => add(Step::Closed),
+            State::OpenContainer | State::OpenString => return Err(self.incomplete()),
+        }
+        if values.unwrapped {
+            add(Step::Unwrapped);
+        }
+        let listed = values.values.first().is_some_and(Value::is_array);
+        let found = several(values.values);
+        let split = found.len() > 1;
+        if listed && found.first().is_some_and(Value::is_object) {
+            repairs.push(Repair::new(Step::Unwrapped, "arguments"));
+        }
+        let mut drafts =
+            found.into_iter().map(|value| Draft { repairs: repairs.clone(), ..Draft::new(value) });
+        match drafts.next() {
+            Some(first) if !split => Ok(Calls::One(first)),
+            first => Ok(Calls::Several(first.into_iter().chain(drafts).collect())),
+        }
+    }
+
+    /// Fits a draft to the schema.
+    pub(crate) fn finish(&self, draft: Draft) -> Result<Settled, CallFault> {
+        let Draft { value, mut repairs, words } = draft;
+        let schema = Schema::of(self.tool);
+        let fuel = Fuel::for_text(self.call.arguments.len());
+        let unwrapped = match value {
+            Value::String(text) if words => bare(&text, schema, &mut repairs),
+            value => unwrap(value, schema, &mut repairs),
+        };
+        let mut map = unwrapped.map_err(|why| self.malformed(why))?;
+        for _ in 0..MAX_ROUNDS {
+            let before = repairs.len();
+            params::rename(&mut map, self.tool, &self.call.name, &mut repairs);
+            coerce(&mut map, schema, &fuel, &mut repairs);
+            if repairs.len() == before {
+                break;
+            }
+            map = unwrap(Value::Object(map), schema, &mut repairs).map_err(|why| self.malformed(why))?;
+        }
+        let arguments = Value::Object(map);
+        let text = match repairs.is_empty() && !self.call.arguments.trim().is_empty() {
+            true => self.call.arguments.clone(),
+            false => json::write(&arguments),
+        };
+        let problems = validate(&arguments, schema, &fuel);
+        let settled = self.settled(text, arguments, repairs);
+        match problems.is_empty() {
+            true => Ok(settled),
+            false => Err(CallFault::Invalid { settled: Box::new(settled), problems }),
+        }
+    }
+
+    fn settled(&self, text: String, arguments: Value, more: Vec<Repair>) -> Settled {
+        let mut repairs = self.repairs.clone();
+        repairs.extend(more);
+        let call = ToolCall { name: self.tool.name.clone(), arguments: text, ..self.call.clone() };
+        Settled { call, arguments, repairs }
+    }
+
+    fn malformed(&self, why: impl Into<String>) -> CallFault {
+        CallFault::Malformed { name: self.tool.name.clone(), why: why.into() }
+    }
+
+    fn incomplete(&self) -> CallFault {
+        CallFault::Incomplete { name: self.tool.name.clone() }
+    }
+}
+
+/// Whether what is missing at the end of a call may be added: never after a cut, and for a tool that acts only when the model
+/// itself said that the call was over.
+fn may_close(end: End, effect: Effect) -> bool {
+    match (end, effect) {
+        (End::Closed, Effect::Reads | Effect::Acts) | (End::Stopped, Effect::Reads) => true,
+        (End::Stopped, Effect::Acts) | (End::Cut, Effect::Reads | Effect::Acts) => false,
+    }
+}
+
+/// The calls of a slot; a list of several objects is as many calls.
+fn several(mut values: Vec<Value>) -> Vec<Value> {
+    match values.as_mut_slice() {
+        [Value::Array(items)]
+            if (2..=MAX_VALUES).contains(&items.len()) && items.iter().all(Value::is_object) =>
+        {
+            distinct(std::mem::take(items)).0
+        }
+        _ => values,
     }
 }

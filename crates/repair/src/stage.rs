@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rail_model::Event;
 
-use crate::{Catalog, ExtractStage, Note, Profile};
+use crate::{Catalog, ExtractStage, NativeStage, Note, Profile, SettleStage};
 
 /// A step between a decoder and the reader of its events: events in, events out, both in an order that `Grammar` accepts.
 pub trait Stage: Send {
@@ -55,7 +55,11 @@ impl Stage for Pipeline {
     }
 }
 
-/// The stages that a model of which this is known needs.
+/// The stages that an answer passes: calls found in its text, then the pieces of each put together, then each brought home.
 pub fn stages(profile: &Profile, catalog: &Arc<Catalog>) -> Pipeline {
-    Pipeline::new(vec![Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog)))])
+    Pipeline::new(vec![
+        Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog))),
+        Box::new(NativeStage::new(Arc::clone(catalog))),
+        Box::new(SettleStage::new(Arc::clone(catalog))),
+    ])
 }

@@ -1,6 +1,6 @@
 //! Tool-call arguments and the small conversions that several protocols share.
 
-use rail_model::{Effort, Json, Loss};
+use rail_model::{Json, Loss};
 use serde_json::{Map, Value};
 
 /// The key under which text that is no JSON object goes where only an object is allowed.
@@ -80,28 +80,6 @@ pub(crate) fn schema(said: Option<&Json>) -> Json {
     }
     map.retain(|key, value| key != "required" || !value.is_null());
     Json::from(Value::Object(map))
-}
-
-/// The effort that a token budget stands for.
-pub(crate) fn effort_of(budget: u64) -> Effort {
-    match budget {
-        0 => Effort::None,
-        1..=1024 => Effort::Low,
-        1025..=8192 => Effort::Medium,
-        8193.. => Effort::High,
-    }
-}
-
-/// The token budget that an effort stands for.
-pub(crate) fn budget_of(effort: Option<&Effort>) -> u64 {
-    match effort {
-        Some(Effort::None) => 0,
-        Some(Effort::Minimal) => 512,
-        Some(Effort::Low) => 1024,
-        Some(Effort::Medium | Effort::Other(_)) | None => 8192,
-        Some(Effort::High) => 24_576,
-        Some(Effort::XHigh | Effort::Max) => 32_768,
-    }
 }
 
 #[cfg(test)]

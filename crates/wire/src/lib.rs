@@ -7,6 +7,7 @@ mod answer;
 mod apology;
 mod arguments;
 mod breakpoint;
+mod effort;
 mod error;
 pub mod fit;
 mod frame;

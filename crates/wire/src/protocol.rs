@@ -1,4 +1,6 @@
-use rail_model::{ApiError, EmbedReply, EmbedRequest, Event, Loss, Map, ProtocolId, Request, TokenCount};
+use rail_model::{
+    ApiError, EmbedReply, EmbedRequest, ErrorKind, Event, Loss, Map, ProtocolId, Request, TokenCount,
+};
 
 use crate::error::WireError;
 use crate::frame::Decode;
@@ -23,14 +25,25 @@ pub trait Outbound: Send + Sync {
     /// Reads an error answer, whatever its body is.
     fn read_error(&self, reply: &HttpReply) -> ApiError;
     /// Writes a request to count tokens; None where the protocol has no such call.
-    fn encode_count(&self, request: &Request, target: &TargetSpec) -> Option<Encoded>;
-    /// Reads a token count.
-    fn read_count(&self, body: &[u8]) -> Result<TokenCount, WireError>;
+    fn encode_count(&self, _request: &Request, _target: &TargetSpec) -> Option<Encoded> {
+        None
+    }
+    /// Reads a token count; an error where the protocol has none.
+    fn read_count(&self, _body: &[u8]) -> Result<TokenCount, WireError> {
+        Err(WireError::malformed(SOME, "", "it has no token counts"))
+    }
     /// Writes a request for embeddings; None where the protocol has no such call.
-    fn encode_embed(&self, request: &EmbedRequest, target: &TargetSpec) -> Option<Encoded>;
-    /// Reads embeddings.
-    fn read_embed(&self, body: &[u8]) -> Result<EmbedReply, WireError>;
+    fn encode_embed(&self, _request: &EmbedRequest, _target: &TargetSpec) -> Option<Encoded> {
+        None
+    }
+    /// Reads embeddings; an error where the protocol has none.
+    fn read_embed(&self, _body: &[u8]) -> Result<EmbedReply, WireError> {
+        Err(WireError::malformed(SOME, "", "it has no embeddings"))
+    }
 }
+
+/// Whichever protocol it is that lacks an operation; whoever asked for it knows its name.
+const SOME: ProtocolId = ProtocolId::new("this protocol");
 
 /// The server's side of a protocol: requests in, answers out.
 pub trait Inbound: Send + Sync {
@@ -38,16 +51,23 @@ pub trait Inbound: Send + Sync {
     fn endpoints(&self) -> &'static [Endpoint];
     /// Reads a request for an answer or for a token count.
     fn decode_request(&self, call: &HttpCall) -> Result<Request, ApiError>;
-    /// Reads a request for embeddings.
-    fn decode_embed(&self, call: &HttpCall) -> Result<EmbedRequest, ApiError>;
+    /// Reads a request for embeddings; an error where the protocol has none.
+    fn decode_embed(&self, _call: &HttpCall) -> Result<EmbedRequest, ApiError> {
+        let problem = "this protocol has no embeddings; ask /v1/embeddings of openai-chat, or gemini";
+        Err(ApiError::new(ErrorKind::NotFound, problem))
+    }
     /// What the answer to this request must know of it.
     fn reply_to(&self, request: &Request) -> ReplyTo;
     /// Writes an answer.
     fn encoder(&self, body: BodyKind, reply_to: &ReplyTo) -> Box<dyn Encode>;
     /// Writes a token count; None where the protocol has no such answer.
-    fn write_count(&self, count: &TokenCount) -> Option<HttpReply>;
+    fn write_count(&self, _count: &TokenCount) -> Option<HttpReply> {
+        None
+    }
     /// Writes embeddings; None where the protocol has no such answer.
-    fn write_embed(&self, reply: &EmbedReply, reply_to: &ReplyTo) -> Option<HttpReply>;
+    fn write_embed(&self, _reply: &EmbedReply, _reply_to: &ReplyTo) -> Option<HttpReply> {
+        None
+    }
     /// Writes an error answer.
     fn write_error(&self, error: &ApiError) -> HttpReply;
     /// What to send to a client that waits while the upstream thinks; understood by its watchdog.

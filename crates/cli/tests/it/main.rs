@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod decode;
+mod native_calls;
 mod process;
 mod translate;

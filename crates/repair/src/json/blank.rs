@@ -1,5 +1,7 @@
 //! What stands between tokens, and what may follow a closing quote.
 
+use super::quotes::next_closer;
+
 /// How far ahead it is looked to see what follows a quote. Beyond it, the quote gets the benefit of the doubt.
 const WINDOW: usize = 512;
 
@@ -140,13 +142,7 @@ fn starts_value(rest: &str, c: char, whole: bool) -> bool {
 
 fn starts_key(rest: &str, c: char, whole: bool) -> bool {
     let end = match quote(c) {
-        Some(closers) => {
-            let from = c.len_utf8();
-            let inner = rest.get(from..).unwrap_or_default();
-            inner.find(closers).map(|at| {
-                from + at + inner.get(at..).and_then(|q| q.chars().next()).map_or(1, char::len_utf8)
-            })
-        }
+        Some(closers) => next_closer(rest, c.len_utf8(), closers, true).map(|(_, after)| after),
         None => Some(rest.find(|c| !is_bare_key(c)).unwrap_or(rest.len())).filter(|end| *end > 0 || !whole),
     };
     // A key that is cut by the end of the text, or longer than the window, is taken for one.

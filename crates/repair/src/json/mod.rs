@@ -77,13 +77,18 @@ pub(crate) fn read_tolerant(text: &str) -> Result<Read, String> {
         if run.broken.is_empty() {
             return read.map_err(Fail::words);
         }
-        if read.as_ref().is_ok_and(|read| read.state == State::Complete && ends_well(text, read.end)) {
-            match (paired, kept.is_some()) {
-                (true, true) => return Err(ambiguous()),
-                (true, false) => return read.map_err(Fail::words),
-                (false, true) => {}
-                (false, false) => kept = read.as_ref().ok().cloned(),
+        match &read {
+            // A text that ends in the middle was cut. To read on until something looks whole would hide that.
+            Ok(open) if open.state != State::Complete && kept.is_none() => return read.map_err(Fail::words),
+            Ok(whole) if whole.state == State::Complete && ends_well(text, whole.end) => {
+                match (paired, kept.is_some()) {
+                    (true, true) => return Err(ambiguous()),
+                    (true, false) => return read.map_err(Fail::words),
+                    (false, true) => {}
+                    (false, false) => kept = Some(whole.clone()),
+                }
             }
+            Ok(_) | Err(_) => {}
         }
         first.get_or_insert(read);
         match next {
@@ -93,8 +98,6 @@ pub(crate) fn read_tolerant(text: &str) -> Result<Read, String> {
     }
     match (kept, first) {
         (Some(kept), _) => Ok(kept),
-        // No reading is whole: a first one that was cut is an honest answer, one that ended too early is none.
-        (None, Some(Ok(read))) if read.state != State::Complete => Ok(read),
         (None, Some(Err(fail))) => Err(fail.words()),
         (None, Some(Ok(_)) | None) => Err(ambiguous()),
     }

@@ -89,7 +89,12 @@ impl Reader<'_> {
 }
 
 /// The next quote that is not escaped, and what follows it.
-fn next_closer(text: &str, from: usize, closers: &[char], escapes: bool) -> Option<(usize, usize)> {
+pub(super) fn next_closer(
+    text: &str,
+    from: usize,
+    closers: &[char],
+    escapes: bool,
+) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
         let rest = text.get(at..)?;

@@ -34,12 +34,16 @@ impl Reader<'_> {
     fn bare_word(&mut self) -> Result<Step, Fail> {
         let rest = self.rest();
         let closer = self.stack.last().map_or(',', Frame::closer);
-        let end = rest.find(|c| matches!(c, ',' | '}' | ']' | '\n') || c == closer).unwrap_or(rest.len());
+        let end = rest.find([',', '}', ']', '\n', closer]).unwrap_or(rest.len());
         let run = rest.get(..end).unwrap_or_default();
         let run = run.find(" //").or_else(|| run.find(" /*")).and_then(|at| run.get(..at)).unwrap_or(run);
         let word = run.trim_end();
         let known = python(word);
-        if word.is_empty() || (self.stack.is_empty() && known.is_none()) || word.contains(['"', '{', '[']) {
+        if word.is_empty()
+            || (self.stack.is_empty() && known.is_none())
+            || word.contains(['"', '{', '['])
+            || word.contains(": ")
+        {
             return Err(self.fail("a value is expected"));
         }
         let cut = end == rest.len() && known.is_none();
@@ -55,9 +59,7 @@ impl Reader<'_> {
 /// Whether what follows a number or literal inside a container leaves it one.
 fn follows_scalar(rest: &str) -> bool {
     let next = rest.trim_start_matches([' ', '\t']);
-    next.is_empty()
-        || next
-            .starts_with(|c: char| matches!(c, ',' | '}' | ']' | ')' | '\n' | '\r' | '/' | '#' | '"' | '\''))
+    next.is_empty() || next.starts_with([',', '}', ']', ')', '\n', '\r', '/', '#', '"', '\''])
 }
 
 fn is_word(c: char) -> bool {

@@ -1,6 +1,6 @@
 use super::args::Call;
 use super::cx::{Cx, Voice};
-use super::families::{Evidence, Family, Found};
+use super::families::{Evidence, Family, Found, functionary, harmony, wrappers};
 use super::fence::{self, Fence};
 use super::openers::{self, Opener};
 use super::weak::{self, Weak};
@@ -11,6 +11,9 @@ pub(super) async fn read(mut cx: Cx) {
     if cx.profile.starts_in_reasoning {
         cx.voice = Voice::Thinking;
         reasoning::block(&mut cx, None).await;
+    } else {
+        harmony::begin(&mut cx).await;
+        functionary::begin(&mut cx).await;
     }
     prose(&mut cx, &[]).await;
     finish(&mut cx);
@@ -74,19 +77,30 @@ fn is_plain(byte: u8) -> bool {
 pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
     let mut place = Place::default();
     loop {
-        let Some(byte) = cx.peek().await else { return };
+        let byte = cx.peek().await;
+        if cx.is_choked() {
+            cx.give_up();
+            continue;
+        }
+        let Some(byte) = byte else { return };
         for word in until {
             if cx.sees(word).await {
                 return;
             }
         }
-        if !place.mid_line && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
+        // Who was taught to write JSON may write it anywhere.
+        let taught = cx.profile.prompted && byte == b'{' && !place.in_code();
+        if (taught || !place.mid_line) && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
             continue;
         }
         if openers::may_begin(byte) && opener(cx, &mut place).await {
             continue;
         }
-        pass(cx, &mut place, until.is_empty());
+        if cx.is_choked() {
+            continue;
+        }
+        let far = until.is_empty() && !cx.profile.prompted;
+        pass(cx, &mut place, far);
     }
 }
 
@@ -209,7 +223,11 @@ pub(super) async fn read_opener(
         }
         cx.rewind(from);
         cx.advance(length);
-        if let Some(found) = (family.read)(cx).await
+        let found = (family.read)(cx).await;
+        if cx.is_choked() {
+            return None;
+        }
+        if let Some(found) = found
             && is_proven(cx, family.evidence, &found)
         {
             return Some((family, found));
@@ -279,7 +297,7 @@ pub(super) async fn trailer(cx: &mut Cx) {
     loop {
         let from = cx.at();
         cx.blanks().await;
-        if !cx.take_any(TRAILERS).await {
+        if !(cx.take_any(TRAILERS).await || wrappers::take_close(cx).await) {
             cx.rewind(from);
             return;
         }

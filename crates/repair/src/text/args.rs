@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::Piece;
 use super::cx::Cx;
 use crate::schema::Schema;
-use crate::{Step, coerce};
+use crate::{Step, raw};
 
 /// A call that was read whole, or as far as it went.
 #[derive(Clone, PartialEq, Debug)]
@@ -116,7 +116,7 @@ impl Params {
     /// A parameter begins; one that was not closed is over.
     pub(super) fn begin(&mut self, cx: &mut Cx, key: &str, said: Said) {
         self.end_value(cx);
-        let schema = cx.tool(&self.live.name).and_then(Schema::of);
+        let schema = cx.tool(&self.live.name).map(Schema::of);
         let only_string =
             schema.as_ref().and_then(|schema| schema.property(key)).is_some_and(|value| value.only_string());
         let string = said == Said::String || (said == Said::Nothing && only_string);
@@ -156,9 +156,9 @@ impl Params {
                 .map_or_else(|| Value::from(open.raw.as_str()), |(value, _)| value),
             Said::String => Value::from(open.raw.as_str()),
             Said::Nothing => {
-                let schema = cx.tool(&self.live.name).and_then(Schema::of);
+                let schema = cx.tool(&self.live.name).map(Schema::of);
                 let property = schema.as_ref().and_then(|schema| schema.property(&open.key));
-                coerce::from_text(&open.raw, property.as_ref())
+                raw::from_text(&open.raw, property.as_ref())
             }
         };
         let text = value.to_string();

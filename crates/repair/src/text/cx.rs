@@ -31,12 +31,16 @@ pub(super) struct Cx {
     pub(super) voice: Voice,
     /// Something was said since the last markup, so blanks before more of it count.
     pub(super) spoke: bool,
+    /// What was said last, if no call came after it.
+    last: Option<Voice>,
     /// How many bytes were read a second time, so that hostile text can't make reading quadratic.
     reread: usize,
     /// Calls may be given out before they are whole.
     pub(super) may_stream: bool,
     /// Where the markup that is being read began.
     pub(super) markup: usize,
+    /// More than may be held was held.
+    choked: bool,
 }
 
 /// What text is, as long as it is no markup.
@@ -46,7 +50,7 @@ pub(super) enum Voice {
     Thinking,
 }
 
-/// No call that must be held whole is longer.
+/// At most so many bytes are held.
 pub(super) const MAX_HELD: usize = 8 << 20;
 
 impl Cx {
@@ -63,9 +67,11 @@ impl Cx {
             solid: 0,
             voice: Voice::Text,
             spoke: false,
+            last: None,
             reread: 0,
             may_stream: true,
             markup: 0,
+            choked: false,
         }
     }
 
@@ -173,6 +179,21 @@ impl Cx {
         false
     }
 
+    /// Whether the text goes on with one of these.
+    pub(super) async fn sees_any(&mut self, words: &[&str]) -> bool {
+        for word in words {
+            if self.sees(word).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether what stands right before the cursor is this.
+    pub(super) fn follows(&self, word: &str) -> bool {
+        self.at.checked_sub(word.len()).is_some_and(|from| self.slice(from, self.at) == word)
+    }
+
     /// Moves over one character.
     pub(super) fn step(&mut self) {
         let step = self.rest().chars().next().map_or(0, char::len_utf8);
@@ -228,9 +249,30 @@ impl Cx {
             return false;
         }
         self.say_solid();
-        poll_fn(|_| if self.has_more() || self.ending.is_some() { Poll::Ready(()) } else { Poll::Pending })
-            .await;
-        self.ending.is_none() || !self.rest().is_empty()
+        if self.base + self.text.len() - self.unsaid > MAX_HELD {
+            // As if the text ended here: whoever reads gives up, and what was held is text.
+            self.choked = true;
+            return false;
+        }
+        poll_fn(|_| match self.has_more() {
+            true => Poll::Ready(true),
+            false if self.ending.is_some() => Poll::Ready(false),
+            false => Poll::Pending,
+        })
+        .await
+    }
+
+    /// Whether so much is held that reading on must wait until it is given out.
+    pub(super) fn is_choked(&self) -> bool {
+        self.choked
+    }
+
+    /// Gives out all that is known as what it is read as now.
+    pub(super) fn give_up(&mut self) {
+        self.at = self.base + self.text.len();
+        self.say_to(self.at);
+        self.choked = false;
+        self.forget();
     }
 
     fn has_more(&mut self) -> bool {
@@ -274,8 +316,13 @@ impl Cx {
             text = text.trim_start();
         }
         if !text.is_empty() {
-            let text = text.to_owned();
+            let mut text = text.to_owned();
+            // Markup that leaves no trace still stood between two things that were said.
+            if !self.spoke && self.last == Some(self.voice) {
+                text.insert(0, '\n');
+            }
             self.spoke = true;
+            self.last = Some(self.voice);
             let piece = match self.voice {
                 Voice::Text => Piece::Text(text),
                 Voice::Thinking => Piece::Thinking(text),
@@ -319,7 +366,10 @@ impl Cx {
     }
 
     /// Gives out a piece.
-    pub(super) fn give(&self, piece: Piece) {
+    pub(super) fn give(&mut self, piece: Piece) {
+        if matches!(piece, Piece::Begin { .. }) {
+            self.last = None;
+        }
         self.line.lock().unwrap_or_else(PoisonError::into_inner).outgoing.push(piece);
     }
 

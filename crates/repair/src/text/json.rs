@@ -24,24 +24,15 @@ pub(super) async fn envelope(cx: &mut Cx, format: &'static str, closers: &[&str]
     let mut found = Found::default();
     cx.blanks().await;
     let fenced = fence::take_open(cx).await;
-    loop {
-        cx.blanks().await;
-        match cx.peek().await {
-            Some(b'{' | b'[') => {}
-            Some(b',' | b';') if !found.calls.is_empty() || found.given => {
-                cx.advance(1);
-                continue;
-            }
-            Some(_) | None => break,
-        }
+    while item(cx, found.any()).await {
         let begun = cx.at();
         match object(cx, format, closers).await? {
             Body::Given => found.given = true,
             Body::Held(end) => {
                 let calls = shape::strong(cx.slice(begun, cx.at()), &cx.catalog, end);
                 match calls {
-                    Some(calls) => found.calls.extend(calls),
-                    None if found.calls.is_empty() && !found.given => return None,
+                    Some(calls) => found.add(cx, calls, format),
+                    None if !found.any() => return None,
                     // What was read so far stands; the rest is text.
                     None => {
                         cx.rewind(begun);
@@ -51,7 +42,7 @@ pub(super) async fn envelope(cx: &mut Cx, format: &'static str, closers: &[&str]
             }
         }
     }
-    if found.calls.is_empty() && !found.given {
+    if !found.any() {
         return None;
     }
     // One closing bracket too many is the commonest slip of all.
@@ -65,6 +56,27 @@ pub(super) async fn envelope(cx: &mut Cx, format: &'static str, closers: &[&str]
     }
     found.closed = cx.take_any(closers).await;
     Some(found)
+}
+
+/// Moves over what stands before the next object: brackets of lists, and once there was a call, what separates calls.
+async fn item(cx: &mut Cx, any: bool) -> bool {
+    loop {
+        cx.blanks().await;
+        match cx.peek().await {
+            Some(b'{') => return true,
+            Some(b'[') => {
+                let begun = cx.at();
+                cx.advance(1);
+                cx.blanks().await;
+                if !matches!(cx.peek().await, Some(b'{' | b'[')) {
+                    cx.rewind(begun);
+                    return false;
+                }
+            }
+            Some(b',' | b';' | b']') if any => cx.advance(1),
+            Some(_) | None => return false,
+        }
+    }
 }
 
 /// What became of a JSON value that should hold calls.
@@ -158,7 +170,7 @@ pub(super) async fn value(cx: &mut Cx, closers: &[&str], mut live: Option<&mut L
         }
         let Some(byte) = cx.peek().await else { break Scanned::Over };
         match byte {
-            b'<' | b'[' | b'`' if sees_any(cx, closers).await => break Scanned::Closer,
+            b'<' | b'[' | b'`' if cx.sees_any(closers).await => break Scanned::Closer,
             b'"' | b'\'' if depth > 0 || byte == b'"' || cx.at() == begun => {
                 let closed =
                     string(cx, byte, closers, live.as_deref_mut().map(|live| (live, &mut sent))).await;
@@ -242,7 +254,7 @@ async fn closes(cx: &mut Cx, closers: &[&str]) -> bool {
             b'<' | b'[' | b'`' => {
                 let quote = cx.at();
                 cx.advance(ahead);
-                let closer = sees_any(cx, closers).await;
+                let closer = cx.sees_any(closers).await;
                 cx.rewind(quote);
                 return closer;
             }
@@ -251,15 +263,6 @@ async fn closes(cx: &mut Cx, closers: &[&str]) -> bool {
         ahead += 1;
     }
     true
-}
-
-async fn sees_any(cx: &mut Cx, words: &[&str]) -> bool {
-    for word in words {
-        if cx.sees(word).await {
-            return true;
-        }
-    }
-    false
 }
 
 fn send(cx: &mut Cx, sent: usize, live: Option<&mut Live>) -> usize {

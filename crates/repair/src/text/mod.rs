@@ -9,6 +9,7 @@ mod args;
 mod cx;
 mod families;
 mod fence;
+mod header;
 mod json;
 mod members;
 mod openers;

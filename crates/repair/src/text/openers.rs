@@ -41,7 +41,7 @@ impl Openers {
             openers.add(pair.close, Opener::Unthink(pair));
         }
         let mut by_word: BTreeMap<&str, usize> = BTreeMap::new();
-        for family in families::ALL {
+        for family in families::all() {
             for word in family.openers {
                 let at = *by_word.entry(word).or_insert_with(|| {
                     openers.readers.push(Vec::new());

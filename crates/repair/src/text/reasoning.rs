@@ -1,5 +1,5 @@
 use super::answer::{self, Place};
-use super::cx::{Cx, MAX_HELD, Voice};
+use super::cx::{Cx, Voice};
 use super::openers::{self, Opener};
 use super::{Ending, answer::prose};
 
@@ -58,7 +58,14 @@ pub(super) async fn begins(cx: &mut Cx, pair: &Pair, length: usize, place: &Plac
 pub(super) async fn block(cx: &mut Cx, pair: Option<&Pair>) {
     let mut held: Option<usize> = None;
     loop {
-        let Some(byte) = cx.peek().await else { break };
+        let byte = cx.peek().await;
+        if cx.is_choked() {
+            // Too long to be held as a call that was only thought of.
+            cx.give_up();
+            held = None;
+            continue;
+        }
+        let Some(byte) = byte else { break };
         let from = cx.at();
         if openers::may_begin(byte)
             && cx.before(from) != Some(b'`')
@@ -79,7 +86,7 @@ pub(super) async fn block(cx: &mut Cx, pair: Option<&Pair>) {
                     cx.skip_said();
                     continue;
                 }
-                Opener::Call(which) if cx.has_tools() && cx.at() - held.unwrap_or(from) < MAX_HELD => {
+                Opener::Call(which) if cx.has_tools() => {
                     cx.may_stream = false;
                     if answer::read_opener(cx, which, length).await.is_some() {
                         held.get_or_insert(from);
@@ -105,11 +112,9 @@ pub(super) async fn block(cx: &mut Cx, pair: Option<&Pair>) {
     }
     match held {
         Some(from) if cx.ending() != Ending::Superseded => {
-            let over = cx.at();
             cx.rewind(from);
             cx.cut_out(from);
             cx.voice = Voice::Text;
-            debug_assert!(over >= from);
         }
         Some(_) | None => {
             answer::finish(cx);

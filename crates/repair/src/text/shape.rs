@@ -149,7 +149,7 @@ impl Shape<'_> {
                 }
                 arguments.get().to_owned()
             }
-            None => self.flattened(members, name_key, named_tool, tool.and_then(Schema::of))?,
+            None => self.flattened(members, name_key, named_tool, tool.map(Schema::of))?,
         };
         let id =
             members.get("id").and_then(|id| serde_json::from_str(id.get()).ok()).filter(|id| is_given_id(id));

@@ -1,5 +1,5 @@
 use super::answer::{self, Place};
-use super::cx::{Cx, MAX_HELD};
+use super::cx::Cx;
 use super::families::{self, Evidence, Family, Found};
 use super::fence;
 use super::openers::{self, Opener};
@@ -68,9 +68,6 @@ async fn follow(
         if cx.is_over().await {
             break;
         }
-        if after - from > MAX_HELD {
-            return Weak::Text(after);
-        }
         match unit(cx).await {
             Some(next) => units.push(next),
             None => return Weak::Text(after),
@@ -110,7 +107,7 @@ async fn unit(cx: &mut Cx) -> Option<(&'static Family, Found)> {
 
 async fn by_shape(cx: &mut Cx) -> Option<(&'static Family, Found)> {
     let from = cx.at();
-    for family in families::ALL.iter().filter(|family| family.evidence == Evidence::Weak) {
+    for family in families::all().filter(|family| family.evidence == Evidence::Weak) {
         cx.rewind(from);
         if let Some(found) = (family.read)(cx).await
             && !found.calls.is_empty()

@@ -1,9 +1,17 @@
 //! Tool calls in every spelling, cut in every place.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod arguments;
 mod cases;
 mod cost;
 mod decode;
+mod dialects;
 mod docs;
+mod hostile;
 mod invariants;
+mod live;
+mod named;
+mod native;
+mod prompted;
+mod settle;
 mod stream;

@@ -10,7 +10,7 @@ mod stream_in;
 mod stream_out;
 mod types;
 
-use rail_model::{ApiError, EmbedReply, EmbedRequest, ErrorKind, ProtocolId, Request, TokenCount};
+use rail_model::{ApiError, ProtocolId, Request, TokenCount};
 
 use crate::answer::{SerialOut, WholeOut};
 use crate::error::WireError;
@@ -88,14 +88,6 @@ impl Outbound for Anthropic {
     fn read_count(&self, body: &[u8]) -> Result<TokenCount, WireError> {
         reply::read_count(body)
     }
-
-    fn encode_embed(&self, _: &EmbedRequest, _: &TargetSpec) -> Option<Encoded> {
-        None
-    }
-
-    fn read_embed(&self, _: &[u8]) -> Result<EmbedReply, WireError> {
-        Err(WireError::malformed(ID, "", "anthropic has no embeddings"))
-    }
 }
 
 impl Inbound for Anthropic {
@@ -111,13 +103,6 @@ impl Inbound for Anthropic {
         request_in::decode(call).map_err(WireError::into_api_error)
     }
 
-    fn decode_embed(&self, _: &HttpCall) -> Result<EmbedRequest, ApiError> {
-        Err(ApiError::new(
-            ErrorKind::NotFound,
-            "anthropic has no embeddings; ask an OpenAI or Gemini endpoint",
-        ))
-    }
-
     fn reply_to(&self, _: &Request) -> ReplyTo {
         ReplyTo::default()
     }
@@ -131,10 +116,6 @@ impl Inbound for Anthropic {
 
     fn write_count(&self, count: &TokenCount) -> Option<HttpReply> {
         Some(reply::write_count(count))
-    }
-
-    fn write_embed(&self, _: &EmbedReply, _: &ReplyTo) -> Option<HttpReply> {
-        None
     }
 
     fn write_error(&self, error: &ApiError) -> HttpReply {

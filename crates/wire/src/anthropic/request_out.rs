@@ -10,10 +10,10 @@ use super::types::{
     Block, CacheControl, Call, Choice, Metadata, OutputConfig, OutputFormat, ThinkingConfig, Tool, Turn,
 };
 use super::{AS_CUSTOM, AS_STRING, DELTAS, FRAME, ID, NO_CONTENT, RULES, media_out, settings_out};
-use crate::arguments;
 use crate::fit::{Fitted, fit};
 use crate::protocol::{Encoded, HttpCall, TargetSpec, ThinkingStyle};
 use crate::shape::{Count, StrOr};
+use crate::{arguments, effort};
 
 /// Fields a request for an answer has and a request for a token count has not.
 const NOT_COUNTED: &[&str] =
@@ -300,9 +300,6 @@ fn thinking(
         (ThinkingStyle::AsAsked, false, None) => ThinkingStyle::Adaptive,
         (style, ..) => style,
     };
-    // The API's least effort is `low`; saying none would ask for its usual, which is high.
-    let effort = asked.effort.clone().filter(|effort| own || *effort != Effort::None);
-    let effort = effort.map(|effort| if own || effort != Effort::Minimal { effort } else { Effort::Low });
     let off = asked.mode == Some(ThinkingMode::Off) || (!own && asked.effort == Some(Effort::None));
     let (kind, budget, effort) = match style {
         ThinkingStyle::AsAsked => (own_kind(asked), asked.budget, asked.effort.clone()),
@@ -314,13 +311,10 @@ fn thinking(
             (Some("disabled"), None, None)
         }
         ThinkingStyle::Budget => {
-            let budget = asked.budget.or_else(|| Some(arguments::budget_of(asked.effort.as_ref())));
-            (Some("enabled"), budget, None)
+            (Some("enabled"), effort::tokens(asked, losses).or(Some(effort::USUAL_BUDGET)), None)
         }
-        ThinkingStyle::Adaptive => {
-            (Some("adaptive"), None, effort.or_else(|| asked.budget.map(arguments::effort_of)))
-        }
-        ThinkingStyle::Effort => (None, None, effort.or_else(|| asked.budget.map(arguments::effort_of))),
+        ThinkingStyle::Adaptive => (Some("adaptive"), None, effort(asked, own, losses)),
+        ThinkingStyle::Effort => (None, None, effort(asked, own, losses)),
     };
     let display = asked.show.filter(|_| kind != Some("disabled") || own);
     let display = display.filter(|show| own || *show).map(|show| if show { "summarized" } else { "omitted" });
@@ -333,6 +327,16 @@ fn thinking(
     .with_rest(asked.extras.owned_by(ID));
     let said = config.kind.is_some() || config.rest.is_some();
     (said.then_some(config), effort)
+}
+
+/// The API's least effort is `low`; saying none would ask for its usual, which is high.
+fn effort(asked: &Thinking, own: bool, losses: &mut Vec<Loss>) -> Option<Effort> {
+    let effort = effort::word(asked, losses).filter(|effort| own || *effort != Effort::None)?;
+    if own || effort != Effort::Minimal {
+        return Some(effort);
+    }
+    effort::renamed(&effort, Effort::Low.word(), losses);
+    Some(Effort::Low)
 }
 
 fn own_kind(asked: &Thinking) -> Option<&'static str> {

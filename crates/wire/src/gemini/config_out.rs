@@ -11,7 +11,7 @@ use super::{
     ALONE, ALONE_TOOLS, FIRST, ID, JSON_SCHEMA, LOWER_CASE, NO_MIME, OWN, SCHEMA, SCHEMA_NOTE, SCHEMA_UPPER,
     VALIDATED, schema, schema_in,
 };
-use crate::arguments;
+use crate::effort;
 use crate::protocol::{TargetSpec, ThinkingStyle};
 use crate::restore::CUSTOM_FIELD;
 use crate::shape::Count;
@@ -234,9 +234,7 @@ fn thinking(
 ) -> Option<ThinkingConfig> {
     let off = asked.mode == Some(ThinkingMode::Off) || asked.effort == Some(Effort::None);
     let thinks = matches!(asked.mode, Some(ThinkingMode::On | ThinkingMode::Adaptive));
-    let effort = asked.effort.clone().or_else(|| asked.budget.map(arguments::effort_of));
     let dynamic = || Some(Number::from(-1));
-    let budget = || asked.budget.map(Number::from);
     let (budget, level) = match target.thinking {
         ThinkingStyle::AsAsked if own => (own_budget(asked), own_level(asked)),
         ThinkingStyle::Never => {
@@ -253,15 +251,16 @@ fn thinking(
         ThinkingStyle::AsAsked | ThinkingStyle::Budget | ThinkingStyle::Adaptive if off => {
             (Some(Number::from(0)), None)
         }
-        ThinkingStyle::AsAsked if asked.budget.is_some() => (budget(), None),
-        ThinkingStyle::Budget => {
-            let table =
-                || asked.effort.as_ref().map(|effort| Number::from(arguments::budget_of(Some(effort))));
-            (budget().or_else(table).or_else(|| thinks.then(dynamic).flatten()), None)
+        ThinkingStyle::AsAsked if asked.budget.is_some() => {
+            (effort::tokens(asked, losses).map(Number::from), None)
         }
-        ThinkingStyle::Effort => (None, effort.map(|effort| level(&effort))),
-        ThinkingStyle::AsAsked | ThinkingStyle::Adaptive => match effort {
-            Some(effort) => (None, Some(level(&effort))),
+        ThinkingStyle::Budget => {
+            let budget = effort::tokens(asked, losses).map(Number::from);
+            (budget.or_else(|| thinks.then(dynamic).flatten()), None)
+        }
+        ThinkingStyle::Effort => (None, effort::word(asked, losses).map(|effort| level(&effort, losses))),
+        ThinkingStyle::AsAsked | ThinkingStyle::Adaptive => match effort::word(asked, losses) {
+            Some(effort) => (None, Some(level(&effort, losses))),
             None => (thinks.then(dynamic).flatten(), None),
         },
     };
@@ -288,14 +287,15 @@ fn own_level(asked: &Thinking) -> Option<String> {
 }
 
 /// The API knows four levels.
-fn level(effort: &Effort) -> String {
-    match effort {
+fn level(effort: &Effort, losses: &mut Vec<Loss>) -> String {
+    let level = match effort {
         Effort::None | Effort::Minimal => "MINIMAL",
         Effort::Low => "LOW",
         Effort::Medium | Effort::Other(_) => "MEDIUM",
         Effort::High | Effort::XHigh | Effort::Max => "HIGH",
-    }
-    .to_owned()
+    };
+    effort::renamed(effort, level, losses);
+    level.to_owned()
 }
 
 /// Settings the protocol has no field for.

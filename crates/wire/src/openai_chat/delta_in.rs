@@ -2,10 +2,12 @@
 
 use rail_model::{CallKind, Delta as Add, Event, Extras, Map, Opaque, PartKind, Seal};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::chunk::{CallDelta, ChunkLogprobs, Content, Delta, FunctionDelta, arguments};
 use super::messages_in::{detail_text, encrypted, google_signature, thinking_text};
-use super::slots::{Form, Out, Piece, Slots};
+use super::slot::{Form, Out, Piece};
+use super::slots::Slots;
 use super::{DETAILS, GOOGLE, ID, IN_CALLS, REASONING, usage};
 use crate::shape::Str;
 
@@ -200,6 +202,7 @@ impl Parts {
         let piece = Piece {
             name: said(name.as_ref()),
             arguments: text.as_deref(),
+            object: is_object(raw),
             form: Form::Legacy,
             ..Piece::default()
         };
@@ -232,6 +235,7 @@ impl Parts {
             id: said(id.as_ref()),
             name: said(name.as_ref()).or_else(|| said(custom_name.as_ref())),
             arguments: text.as_deref().or(input.as_deref()),
+            object: is_object(raw),
             kind: if is_custom { CallKind::Custom } else { CallKind::Function },
             form: Form::Entry,
             seal,
@@ -284,6 +288,10 @@ impl Parts {
 fn is_unknown(call: &CallDelta<'_>) -> bool {
     let typed = call.kind.as_deref().is_some_and(|kind| !matches!(kind, "function" | "custom" | ""));
     typed && call.function.is_none() && call.custom.is_none() && call.name.is_none()
+}
+
+fn is_object(arguments: Option<&RawValue>) -> bool {
+    arguments.is_some_and(|raw| raw.get().starts_with('{'))
 }
 
 fn said<'a>(text: Option<&'a Str<'_>>) -> Option<&'a str> {

@@ -1,6 +1,6 @@
 //! The frame around what is said: the same for the whole answer but for the fields that a chunk changes.
 
-use rail_model::{Extras, Map, Usage};
+use rail_model::{Extras, Map, NOTE, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -84,6 +84,7 @@ impl Frames {
             // The client sees the model it asked for in every frame.
             let pinned = key == "model" && self.pinned;
             match value {
+                _ if key.starts_with(NOTE) => {}
                 Value::Null => {
                     frame.shift_remove(key);
                 }
@@ -122,7 +123,7 @@ pub(super) fn own(extras: &Extras) -> Option<Map> {
     let nested = [CHUNK, "function", "custom"];
     let own: Map = kept
         .iter()
-        .filter(|(key, _)| !nested.contains(&key.as_str()))
+        .filter(|(key, _)| !nested.contains(&key.as_str()) && !key.starts_with(NOTE))
         .map(|(k, v)| (k.clone(), v.clone()))
         .collect();
     (!own.is_empty()).then_some(own)

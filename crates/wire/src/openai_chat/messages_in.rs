@@ -93,8 +93,12 @@ impl Reader {
             }
             parts.push(part);
         }
-        for (at, entry) in
-            turn.tool_calls.take_if(|calls| !calls.is_empty()).into_iter().flatten().enumerate()
+        for (at, entry) in turn
+            .tool_calls
+            .take_if(|calls| !calls.0.is_empty())
+            .into_iter()
+            .flat_map(|calls| calls.0)
+            .enumerate()
         {
             let path = format!("{path}.tool_calls[{at}]");
             let id = entry.id.clone().ok_or_else(|| missing("id").under(&path))?;

@@ -1,8 +1,9 @@
 //! Messages as the API wants them, in requests and in whole answers.
 
-use rail_model::{CallKind, Extras, Json, Loss, Map, Message, Part, PartBody, Request, Role, ToolCall};
+use rail_model::{CallKind, Extras, Json, Loss, Map, Message, NOTE, Part, PartBody, Request, Role, ToolCall};
 use serde_json::{Value, json};
 
+use super::chunk::OneOrMany;
 use super::types::{CallEntry, ContentPart, CustomCall, FunctionCall, Turn};
 use super::{
     AS_ARRAY, AS_OBJECT, BEGINS, CHUNK, DETAILS, DEVELOPER, EMPTY, FIELD, GEMINI, GOOGLE, ID, IN_CALLS,
@@ -152,7 +153,7 @@ impl Writer<'_> {
                 | PartBody::Media(_) => {}
             }
         }
-        turn.tool_calls = (!calls.is_empty()).then_some(calls);
+        turn.tool_calls = (!calls.is_empty()).then_some(OneOrMany(calls));
         bare(&mut turn, &message.extras);
         self.push(turn, &message.extras);
         let results = message.parts.iter().filter(|part| matches!(part.body, PartBody::ToolResult(_)));
@@ -316,7 +317,7 @@ const PLACES: &[&str] = &[MESSAGE, CHUNK, "annotations", "reasoning_details"];
 
 fn without_places(mut part: ContentPart) -> ContentPart {
     if let Some(rest) = &mut part.rest {
-        rest.retain(|key, _| !PLACES.contains(&key.as_str()));
+        rest.retain(|key, _| !PLACES.contains(&key.as_str()) && !key.starts_with(NOTE));
     }
     part
 }
@@ -347,7 +348,7 @@ pub(super) fn call(call: &ToolCall, part: &Part, id: String) -> CallEntry {
     entry.kind = (!part.extras.marked(ID, UNTYPED)).then(|| kind.to_owned());
     let mut entry = entry.with_rest(part.extras.owned_by(ID));
     if let Some(rest) = &mut entry.rest {
-        rest.retain(|key, _| !PLACES.contains(&key.as_str()));
+        rest.retain(|key, _| !PLACES.contains(&key.as_str()) && !key.starts_with(NOTE));
     }
     entry
 }
@@ -364,7 +365,7 @@ pub(super) fn legacy(call: &ToolCall, part: &Part) -> FunctionCall {
     let written = FunctionCall { name: Some(call.name.clone()), arguments, rest: None };
     let mut written = written.with_rest(part.extras.owned_by(ID));
     if let Some(rest) = &mut written.rest {
-        rest.retain(|key, _| !PLACES.contains(&key.as_str()));
+        rest.retain(|key, _| !PLACES.contains(&key.as_str()) && !key.starts_with(NOTE));
     }
     written
 }

@@ -14,15 +14,14 @@ mod reply;
 mod request_in;
 mod request_out;
 mod scan;
+mod slot;
 mod slots;
 mod stream_in;
 mod stream_out;
 mod types;
 mod usage;
 
-use rail_model::{
-    ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, TokenCount,
-};
+use rail_model::{ApiError, CallId, EmbedReply, EmbedRequest, Extras, Map, ProtocolId, Request, Seal, mark};
 use serde_json::Value;
 
 use crate::answer::WholeOut;
@@ -77,7 +76,7 @@ const GEMINI: &str = "gemini";
 
 // How a thing we have a word for was spelled.
 const AS_ARRAY: &str = "array";
-const AS_OBJECT: &str = "object";
+const AS_OBJECT: &str = mark::OBJECT;
 const BEGINS: &str = "begins-message";
 const DEVELOPER: &str = "developer";
 const EMPTY: &str = "empty-content";
@@ -88,7 +87,7 @@ const JOINED: &str = "joined";
 const LEGACY: &str = "legacy";
 const LEGACY_CHOICE: &str = "legacy-choice";
 const MAX_COMPLETION: &str = "max-completion";
-const NAMELESS: &str = "nameless";
+const NAMELESS: &str = mark::NAMELESS;
 const NO_CHOICES: &str = "no-choices";
 const NO_CONTENT: &str = "no-content";
 const ONE_STOP: &str = "one-stop";
@@ -162,14 +161,6 @@ impl Outbound for OpenAiChat {
         error::read(reply)
     }
 
-    fn encode_count(&self, _: &Request, _: &TargetSpec) -> Option<Encoded> {
-        None
-    }
-
-    fn read_count(&self, _: &[u8]) -> Result<TokenCount, WireError> {
-        Err(WireError::malformed(ID, "", "the protocol has no token count"))
-    }
-
     fn encode_embed(&self, request: &EmbedRequest, target: &TargetSpec) -> Option<Encoded> {
         Some(embed::encode(request, target))
     }
@@ -206,10 +197,6 @@ impl Inbound for OpenAiChat {
             BodyKind::Whole => Box::new(WholeOut::<reply::Written>::new(reply_to)),
             BodyKind::Stream | BodyKind::Array => Box::new(stream_out::StreamOut::new(reply_to)),
         }
-    }
-
-    fn write_count(&self, _: &TokenCount) -> Option<HttpReply> {
-        None
     }
 
     fn write_embed(&self, reply: &EmbedReply, reply_to: &ReplyTo) -> Option<HttpReply> {

@@ -1,13 +1,14 @@
 //! Whole answers, both ways.
 
-use rail_model::{ApiError, CallId, Event, Extras, Map, Part, PartBody, ProtocolId, Reply, Seal};
+use rail_model::{ApiError, CallId, Event, Extras, Json, Map, Part, PartBody, ProtocolId, Reply, Seal};
 use serde_json::{Number, Value};
 
+use super::chunk::OneOrMany;
 use super::messages_out::{Cited, Spoken};
-use super::types::{Answer, CallEntry, Choice, Logprobs, Turn};
+use super::types::{Answer, CallEntry, Choice, FunctionCall, Logprobs, Turn};
 use super::{
-    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NAMELESS, NO_CHOICES, OTHERS, citations, error,
-    id_for_client, messages_in, messages_out, missing, nest, object_at, usage,
+    AS_ARRAY, CHOICES, GEMINI, GOOGLE, ID, IN_CALLS, LEGACY, NAMELESS, NO_CHOICES, OTHERS, UNKNOWN_TOOL,
+    citations, error, id_for_client, messages_in, messages_out, missing, nest, object_at, usage,
 };
 use crate::answer::WholeAnswer;
 use crate::error::{WireError, parse};
@@ -120,16 +121,46 @@ fn calls(turn: &mut Turn, answer: &str, parts: &mut Vec<Part>) -> Result<(), Wir
         let id = ids::mint(answer, parts.len());
         parts.push(messages_in::legacy_call(call, id).map_err(|error| error.under("message.function_call"))?);
     }
-    for (at, mut entry) in
-        turn.tool_calls.take_if(|calls| !calls.is_empty()).into_iter().flatten().enumerate()
-    {
+    let entries = turn.tool_calls.take_if(|calls| !calls.0.is_empty()).map(|calls| calls.0);
+    for (at, entry) in entries.into_iter().flatten().enumerate() {
+        let Some((mut entry, nameless)) = mended(entry) else { continue };
         let given = entry.id.take().filter(|id| !id.is_empty());
         let id = given.clone().map_or_else(|| ids::mint(answer, parts.len()), CallId::Given);
         entry.id = given;
         let part = messages_in::call(entry, (id, None));
-        parts.push(part.map_err(|error| error.under(&format!("message.tool_calls[{at}]")))?);
+        let mut part = part.map_err(|error| error.under(&format!("message.tool_calls[{at}]")))?;
+        if nameless {
+            part.extras.mark(ID, NAMELESS);
+        }
+        parts.push(part);
     }
     Ok(())
+}
+
+/// A call as servers write it that do not keep to the form: its fields beside `function`, its name left out, which is
+/// said beside it. None when it says nothing at all.
+fn mended(mut entry: CallEntry) -> Option<(CallEntry, bool)> {
+    entry.kind.take_if(|kind| kind.is_empty());
+    let plain = entry.kind.as_deref().is_none_or(|kind| kind == "function");
+    if !plain || entry.custom.is_some() {
+        return Some((entry, false));
+    }
+    if entry.function.is_none() {
+        let mut taken = |key: &str| entry.rest.as_mut().and_then(|rest| rest.shift_remove(key));
+        let name = taken("name").and_then(|name| name.as_str().map(str::to_owned));
+        let arguments = taken("arguments").filter(|value| !value.is_null()).map(Json::from);
+        taken("function");
+        if name.is_none() && arguments.is_none() {
+            return None;
+        }
+        entry.function = Some(FunctionCall { name, arguments, rest: None });
+    }
+    let name = &mut entry.function.as_mut()?.name;
+    let nameless = name.as_ref().is_none_or(String::is_empty);
+    if nameless {
+        *name = Some(UNKNOWN_TOOL.to_owned());
+    }
+    Some((entry, nameless))
 }
 
 /// Gives log probabilities to the words they belong to; gives back what has none.
@@ -235,7 +266,7 @@ fn first_choice(reply: &Reply, own: bool, told: &mut Told) -> Choice {
     }
     losses.into_iter().for_each(|loss| told.once(loss.path, &loss.reason));
     let called = !calls.is_empty() || turn.function_call.is_some();
-    turn.tool_calls = (!calls.is_empty()).then_some(calls);
+    turn.tool_calls = (!calls.is_empty()).then_some(OneOrMany(calls));
     messages_out::bare(&mut turn, &reply.end);
     let left = object_at(&reply.end, CHOICES);
     let inside = |key: &str| left.and_then(|left| left.get(key)).and_then(Value::as_object);

@@ -12,10 +12,10 @@ use super::{
     GEMINI, GOOGLE, ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, NO_USAGE, ONE_STOP, RESPONSES, RULES,
     STREAM_FALSE, UNTYPED, USAGE, messages_out, object_at, request_in,
 };
-use crate::arguments;
 use crate::fit::fit;
 use crate::protocol::{Encoded, HttpCall, MaxTokensKey, TargetSpec, ThinkingStyle};
 use crate::shape::{Count, StrOr};
+use crate::{arguments, effort};
 
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
     let mut fitted = fit(request, &issuer_of(request, target), &RULES);
@@ -243,9 +243,7 @@ fn effort(asked: &Thinking, target: &TargetSpec, own: bool, losses: &mut Vec<Los
             ));
             None
         }
-        Some(ThinkingMode::On | ThinkingMode::Adaptive) | None => {
-            asked.effort.clone().or_else(|| asked.budget.map(arguments::effort_of))
-        }
+        Some(ThinkingMode::On | ThinkingMode::Adaptive) | None => effort::word(asked, losses),
     };
     effort.map(|effort| effort.word().to_owned())
 }

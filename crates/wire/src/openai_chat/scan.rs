@@ -66,6 +66,11 @@ impl Scan {
         self.hash = fnv(self.hash, text.as_bytes());
     }
 
+    /// Anything but blanks came.
+    pub(super) fn begun(&self) -> bool {
+        self.begun
+    }
+
     pub(super) fn is_finished(&self) -> bool {
         self.begun && self.depth == 0 && !self.in_string
     }

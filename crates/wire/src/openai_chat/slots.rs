@@ -4,36 +4,11 @@
 //! repeated, late or wrong; the rules here are those of "Slot routing" in the tool-call spec, but for the ones that
 //! need the declared tools or all of the arguments, which are the repair stage's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Seal};
+use rail_model::{Event, Extras};
 
-use super::scan::Scan;
-use super::{ID, LEGACY, NAMELESS, UNKNOWN_TOOL};
-use crate::ids;
-
-/// One piece of a call as it came; empty strings count as absent.
-#[derive(Default, Debug)]
-pub(super) struct Piece<'a> {
-    pub(super) index: Option<u64>,
-    pub(super) id: Option<&'a str>,
-    pub(super) name: Option<&'a str>,
-    /// The arguments; None when there was no such field, which the first piece of a good call always has.
-    pub(super) arguments: Option<&'a str>,
-    pub(super) kind: CallKind,
-    pub(super) form: Form,
-    pub(super) seal: Option<Seal>,
-}
-
-/// How a call is written.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(super) enum Form {
-    /// An entry of `tool_calls`.
-    #[default]
-    Entry,
-    /// The old `function_call`.
-    Legacy,
-}
+use super::slot::{Form, Out, Piece, Slot};
 
 /// All calls of an answer.
 #[derive(Default, Debug)]
@@ -41,36 +16,12 @@ pub(super) struct Slots {
     slots: Vec<Slot>,
     by_id: BTreeMap<String, usize>,
     by_index: BTreeMap<u64, usize>,
+    /// The names with which calls began.
+    begun: BTreeSet<String>,
     current: Option<usize>,
     legacy: Option<usize>,
     /// The call that got the last piece, if that made its arguments whole.
     ripe: Option<usize>,
-}
-
-#[derive(Debug)]
-struct Slot {
-    id: Option<String>,
-    name: String,
-    kind: CallKind,
-    form: Form,
-    /// Its part, once it was announced.
-    at: Option<usize>,
-    closed: bool,
-    /// The head was complete: a field for arguments, if only an empty one, came with it.
-    ready: bool,
-    /// Arguments that came before the name.
-    held: Vec<String>,
-    seal: Option<Seal>,
-    extras: Extras,
-    scan: Scan,
-}
-
-/// Where events go and how parts are numbered.
-pub(super) struct Out<'a> {
-    pub(super) events: &'a mut Vec<Event>,
-    pub(super) parts: &'a mut usize,
-    /// The answer's id, from which ids of calls without one are made.
-    pub(super) answer: &'a str,
 }
 
 impl Slots {
@@ -124,10 +75,11 @@ impl Slots {
     fn after_close(&mut self, at: usize, piece: &mut Piece<'_>) -> Option<usize> {
         let Some(slot) = self.slots.get(at).filter(|slot| slot.closed) else { return Some(at) };
         let noise = |letter: char| letter.is_ascii_whitespace() || matches!(letter, '}' | ']');
-        if piece.arguments.unwrap_or_default().chars().all(noise) {
+        if piece.arguments.unwrap_or_default().chars().all(noise) || slot.repeats(piece) {
             return None;
         }
         let mut next = Slot::new(piece);
+        next.again = true;
         next.kind = slot.kind;
         if piece.name.is_none() {
             next.name.clone_from(&slot.name);
@@ -151,7 +103,7 @@ impl Slots {
     /// The answer is over: calls that still wait are announced, and all are closed.
     pub(super) fn finish(&mut self, out: &mut Out<'_>) {
         for slot in &mut self.slots {
-            if slot.at.is_none() && !(slot.name.is_empty() && slot.held.is_empty()) {
+            if slot.at.is_none() && slot.is_said() {
                 slot.announce(out);
             }
         }
@@ -189,10 +141,19 @@ impl Slots {
     fn begin(&mut self, piece: &Piece<'_>) -> Option<usize> {
         let at = self.slots.len();
         self.slots.push(Slot::new(piece));
+        self.begun.extend(piece.name.map(str::to_owned));
         if let Some(index) = piece.index {
             self.by_index.insert(index, at);
         }
         self.same(at, piece)
+    }
+
+    /// Begins a call that only its arguments tell from one before, which may be that one said again.
+    fn begin_again(&mut self, piece: &Piece<'_>) -> Option<usize> {
+        let again = piece.name.is_some_and(|name| self.begun.contains(name));
+        let at = self.begin(piece)?;
+        self.slots.get_mut(at)?.again = again;
+        Some(at)
     }
 
     /// The piece is the slot's; an id that it brings leads there from now on.
@@ -229,7 +190,7 @@ impl Slots {
             if slot.repeats(piece) {
                 return None;
             }
-            return if slot.is_over_for(piece) { self.begin(piece) } else { Some(at) };
+            return if slot.is_over_for(piece) { self.begin_again(piece) } else { Some(at) };
         }
         let newest = self.slots.len().saturating_sub(1);
         let newer_open = at < newest && self.slots.get(newest).is_some_and(|slot| !slot.is_finished());
@@ -264,125 +225,6 @@ impl Slots {
             return None;
         }
         let next = slot.is_over_for(piece) || slot.is_finished();
-        if next { self.begin(piece) } else { Some(at) }
+        if next { self.begin_again(piece) } else { Some(at) }
     }
-}
-
-impl Slot {
-    fn new(piece: &Piece<'_>) -> Self {
-        Self {
-            id: None,
-            name: String::new(),
-            kind: piece.kind,
-            form: piece.form,
-            at: None,
-            closed: false,
-            ready: false,
-            held: Vec::new(),
-            seal: None,
-            extras: Extras::NONE,
-            scan: Scan::default(),
-        }
-    }
-
-    /// The arguments are a whole JSON value; free text is never known to be whole.
-    fn is_finished(&self) -> bool {
-        self.kind == CallKind::Function && self.scan.is_finished()
-    }
-
-    /// No more arguments can come; unlike `is_finished` this has no doubt about placeholders and several values.
-    fn is_whole(&self) -> bool {
-        self.kind == CallKind::Function && self.scan.is_whole_object()
-    }
-
-    /// The piece says all over again what this finished call already said.
-    fn repeats(&self, piece: &Piece<'_>) -> bool {
-        let same_name = piece.name.is_none_or(|name| name == self.name);
-        self.is_finished()
-            && same_name
-            && piece.arguments.is_some_and(|text| !text.is_empty() && self.scan.equals(text))
-    }
-
-    /// The piece's name can be this call's: it is the same, continues it, or the name is not settled yet.
-    fn agrees(&self, piece: &Piece<'_>) -> bool {
-        let settled = self.at.is_some() || self.ready;
-        piece.name.is_none_or(|name| self.name.is_empty() || !settled || name == self.name)
-    }
-
-    /// A named piece that can't be this call's any more.
-    fn is_over_for(&self, piece: &Piece<'_>) -> bool {
-        let more = !piece.arguments.unwrap_or_default().is_empty();
-        // `{}` may only have held the place of arguments that come now.
-        let whole = self.is_finished() && !self.scan.is_placeholder();
-        !self.agrees(piece) || (whole && more)
-    }
-
-    fn take(&mut self, piece: Piece<'_>, extras: Extras, out: &mut Out<'_>) {
-        if self.id.is_none() {
-            self.id = piece.id.map(str::to_owned);
-        }
-        if self.at.is_none() {
-            self.more_name(piece.name.unwrap_or_default());
-            self.extras.merge(extras);
-        }
-        if piece.kind == CallKind::Custom {
-            self.kind = CallKind::Custom;
-        }
-        match (piece.seal, self.at) {
-            (Some(seal), Some(at)) => out.events.push(delta(at, Delta::Seal(seal))),
-            (Some(seal), None) => self.seal = Some(seal),
-            (None, _) => {}
-        }
-        self.ready |= piece.arguments.is_some();
-        let text = piece.arguments.unwrap_or_default();
-        self.scan.push(text);
-        match self.at {
-            Some(at) if !text.is_empty() => out.events.push(delta(at, Delta::Arguments(text.to_owned()))),
-            Some(_) => {}
-            None => {
-                if !text.is_empty() {
-                    self.held.push(text.to_owned());
-                }
-                // The old form has no ids to wait for.
-                let named = self.id.is_some() || self.form == Form::Legacy;
-                let known = !self.held.is_empty() || (self.ready && named);
-                if known && !self.name.is_empty() {
-                    self.announce(out);
-                }
-            }
-        }
-    }
-
-    /// Rule 6, as far as it goes without the declared names.
-    fn more_name(&mut self, piece: &str) {
-        if piece.starts_with(self.name.as_str()) {
-            self.name = piece.to_owned();
-        } else {
-            self.name.push_str(piece);
-        }
-    }
-
-    fn announce(&mut self, out: &mut Out<'_>) {
-        let at = *out.parts;
-        *out.parts += 1;
-        self.at = Some(at);
-        let id = self.id.clone().map_or_else(|| ids::mint(out.answer, at), CallId::Given);
-        let mut extras = std::mem::take(&mut self.extras);
-        match self.form {
-            Form::Entry => {}
-            Form::Legacy => extras.mark(ID, LEGACY),
-        }
-        if self.name.is_empty() {
-            UNKNOWN_TOOL.clone_into(&mut self.name);
-            extras.mark(ID, NAMELESS);
-        }
-        let kind = PartKind::ToolCall { id, name: self.name.clone(), kind: self.kind };
-        out.events.push(Event::Opened { at, kind, extras });
-        out.events.extend(self.seal.take().map(|seal| delta(at, Delta::Seal(seal))));
-        out.events.extend(self.held.drain(..).map(|text| delta(at, Delta::Arguments(text))));
-    }
-}
-
-fn delta(at: usize, delta: Delta) -> Event {
-    Event::Delta { at, delta, extras: Extras::NONE }
 }

@@ -3,6 +3,7 @@
 use rail_model::Json;
 use serde_json::{Number, Value};
 
+use super::chunk::OneOrMany;
 use crate::shape::{Count, StrOr, wire};
 
 wire! {
@@ -42,7 +43,7 @@ wire! {
         reasoning_details: Vec<Value>,
         annotations: Vec<Value>,
         function_call: FunctionCall,
-        tool_calls: Vec<CallEntry>,
+        tool_calls: OneOrMany<CallEntry>,
         tool_call_id: String,
         name: String,
     }

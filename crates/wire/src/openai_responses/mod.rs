@@ -21,9 +21,7 @@ mod tools;
 mod types;
 mod usage;
 
-use rail_model::{
-    ApiError, EmbedReply, EmbedRequest, ErrorKind, Extras, Map, NOTE, ProtocolId, Request, TokenCount,
-};
+use rail_model::{ApiError, Extras, Map, NOTE, ProtocolId, Request, TokenCount};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -222,14 +220,6 @@ impl Outbound for Responses {
     fn read_count(&self, body: &[u8]) -> Result<TokenCount, WireError> {
         reply::read_count(body)
     }
-
-    fn encode_embed(&self, _: &EmbedRequest, _: &TargetSpec) -> Option<Encoded> {
-        None
-    }
-
-    fn read_embed(&self, _: &[u8]) -> Result<EmbedReply, WireError> {
-        Err(WireError::malformed(ID, "", "openai-responses has no embeddings"))
-    }
 }
 
 impl Inbound for Responses {
@@ -243,11 +233,6 @@ impl Inbound for Responses {
 
     fn decode_request(&self, call: &HttpCall) -> Result<Request, ApiError> {
         request_in::decode(call).map_err(WireError::into_api_error)
-    }
-
-    fn decode_embed(&self, _: &HttpCall) -> Result<EmbedRequest, ApiError> {
-        let problem = "openai-responses has no embeddings; ask /v1/embeddings of openai-chat";
-        Err(ApiError::new(ErrorKind::NotFound, problem))
     }
 
     fn reply_to(&self, request: &Request) -> ReplyTo {
@@ -269,10 +254,6 @@ impl Inbound for Responses {
 
     fn write_count(&self, count: &TokenCount) -> Option<HttpReply> {
         Some(reply::write_count(count))
-    }
-
-    fn write_embed(&self, _: &EmbedReply, _: &ReplyTo) -> Option<HttpReply> {
-        None
     }
 
     fn write_error(&self, error: &ApiError) -> HttpReply {

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::ID;
 use super::types::{Reasoning, TextConfig, TextFormat};
-use crate::arguments;
 use crate::protocol::{TargetSpec, ThinkingStyle};
+use crate::{arguments, effort};
 
 pub(super) fn reasoning(
     asked: Option<&Thinking>,
@@ -21,13 +21,13 @@ pub(super) fn reasoning(
         }
         return None;
     }
-    let effort = match (&asked.effort, asked.mode, asked.budget) {
-        (Some(effort), ..) => Some(effort.clone()),
-        (None, Some(ThinkingMode::Off), _) => Some(Effort::None),
-        (None, _, Some(budget)) => Some(arguments::effort_of(budget)),
+    let effort = match (&asked.effort, asked.mode) {
+        (None, Some(ThinkingMode::Off)) => Some(Effort::None),
         // Newer models do not think unless told how hard.
-        (None, Some(ThinkingMode::On | ThinkingMode::Adaptive), None) => Some(Effort::Medium),
-        (None, None, None) => None,
+        (_, Some(ThinkingMode::On | ThinkingMode::Adaptive)) => {
+            effort::word(asked, losses).or(Some(Effort::Medium))
+        }
+        (Some(_), Some(ThinkingMode::Off)) | (_, None) => effort::word(asked, losses),
     };
     let thinks = matches!(asked.mode, Some(ThinkingMode::On | ThinkingMode::Adaptive));
     let show = asked.show.unwrap_or(thinks) && (own || effort != Some(Effort::None));

@@ -1,11 +1,12 @@
 //! Rules of four imagined protocols, shaped like the real ones, and short words for building requests.
 
 use rail_model::{
-    CallId, CallKind, Extras, Media, MediaKind, MediaSource, Message, Part, PartBody, Request, Role, Seal,
-    ToolCall, ToolDecl, ToolKind, ToolResult,
+    CacheMark, CallId, CallKind, Extras, Media, MediaKind, MediaSource, Message, Opaque, Part, PartBody,
+    ProtocolId, Request, Role, Seal, ToolCall, ToolDecl, ToolKind, ToolResult,
 };
 use rail_wire::fit::{Fitted, Rules, check, fit};
 use rail_wire::{ImageLimits, Quirks, Shrunk, TargetSpec};
+use serde_json::json;
 
 pub(crate) const ANTHROPIC: Rules = rail_wire::anthropic::RULES;
 
@@ -131,4 +132,28 @@ pub(crate) fn fitted(request: &Request, target: &TargetSpec, rules: &Rules) -> F
 pub(crate) fn losses(fitted: &Fitted) -> String {
     let lines: Vec<_> = fitted.losses.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect();
     lines.join("\n")
+}
+
+pub(crate) const OTHER: ProtocolId = ProtocolId::new("other");
+
+/// Fits messages from nowhere and gives what goes out, with the losses.
+pub(crate) fn sent(rules: &Rules, messages: impl Into<Vec<Message>>) -> (Vec<Message>, String) {
+    let fitted = fitted(&asked(messages), &target(), rules);
+    let said = losses(&fitted);
+    (fitted.request.messages, said)
+}
+
+pub(crate) fn marked(mut part: Part) -> Part {
+    part.cache = Some(CacheMark::default());
+    part
+}
+
+pub(crate) fn extras(origin: ProtocolId, keys: &[&str]) -> Extras {
+    let mut extras = Extras::default();
+    keys.iter().for_each(|key| extras.insert(origin, *key, json!(1)));
+    extras
+}
+
+pub(crate) fn opaque(origin: ProtocolId) -> Opaque {
+    Opaque { origin, value: json!({ "type": "x_search" }) }
 }

@@ -1,6 +1,6 @@
 //! OpenAI Chat: the calls of a stream.
 
-use rail_model::{CallId, Event, Part, PartBody};
+use rail_model::{CallId, Delta, Event, Part, PartBody, PartKind, mark};
 use rail_wire::BodyKind;
 use rail_wire::openai_chat::PROTOCOL;
 use serde_json::{Value, json};
@@ -20,14 +20,17 @@ fn calls(deltas: Value) -> Vec<String> {
         .unwrap()
         .into_iter()
         .for_each(|event| assembler.push(event));
-    let told = |part: &Part| match &part.body {
+    assembler.parts().iter().map(told).collect()
+}
+
+fn told(part: &Part) -> String {
+    match &part.body {
         PartBody::ToolCall(call) => {
             let id = if matches!(call.id, CallId::Minted(_)) { "-" } else { call.id.as_str() };
             format!("{} {id} {}", call.name, call.arguments)
         }
         other => format!("{other:?}"),
-    };
-    assembler.parts().iter().map(told).collect()
+    }
 }
 
 #[test]
@@ -185,6 +188,11 @@ fn what_comes_for_a_closed_call_is_not_lost() {
         assert_eq!(calls(two(json!({"index": 0, "function": args(late)}))), both, "{late:?}");
     }
     assert_eq!(calls(two(json!({"index": 0, "id": "a", "function": f("x", "{\"p\":1}")}))), both, "repeated");
+    assert_eq!(
+        calls(two(json!({"index": 0, "function": args("{\"p\":1}")}))),
+        both,
+        "repeated without a name"
+    );
     let three = ["x a {\"p\":1}", "y b {\"q\":2}", "x - {\"p\":3}"];
     assert_eq!(calls(two(json!({"index": 0, "function": args("{\"p\":3}")}))), three);
     assert_eq!(calls(two(json!({"index": 0, "id": "a", "function": args("{\"p\":3}")}))), three);
@@ -214,5 +222,99 @@ data: [DONE]
     for kind in [BodyKind::Stream, BodyKind::Whole] {
         let out = String::from_utf8(write_answer(&PROTOCOL, kind, &list).0).unwrap();
         assert!(!out.contains("unknown_tool") && out.contains("\"name\":\"\""), "{out}");
+    }
+}
+
+/// Heads and pieces of calls, with what is noted of them for whoever repairs calls.
+fn noted(deltas: Value) -> Vec<String> {
+    let mut sse = String::new();
+    for calls in deltas.as_array().unwrap() {
+        let chunk = json!({"id": "c", "choices": [{"index": 0, "delta": {"tool_calls": [calls]}}]});
+        sse.push_str(&format!("data: {chunk}\n\n"));
+    }
+    sse.push_str("data: [DONE]\n\n");
+    let told = |event: &Event| {
+        let (what, extras) = match event {
+            Event::Opened { kind: PartKind::ToolCall { name, .. }, extras, .. } => (name, extras),
+            Event::Delta { delta: Delta::Arguments(text), extras, .. } => (text, extras),
+            _ => return None,
+        };
+        let marks = [mark::OBJECT, mark::NAMELESS, mark::AGAIN].into_iter().filter(|mark| extras.noted(mark));
+        let names = extras.note(mark::NAMES).map(Value::to_string);
+        Some(marks.map(str::to_owned).chain(names).fold(what.clone(), |what, mark| format!("{what} ~{mark}")))
+    };
+    let list = events(&PROTOCOL, BodyKind::Stream, sse.as_bytes()).unwrap();
+    let (written, losses) = write_answer(&PROTOCOL, BodyKind::Stream, &list);
+    let written = String::from_utf8(written).unwrap();
+    assert!(!written.contains("~names") && losses.is_empty(), "{written} {losses:?}");
+    list.iter().filter_map(told).collect()
+}
+
+#[test]
+fn what_only_the_declared_tools_can_decide_is_noted() {
+    let f = |name: &str, arguments: &str| json!({"name": name, "arguments": arguments});
+    let table: &[(Value, &[&str])] = &[
+        (
+            json!([{"index": 0, "id": "a", "function": {"name": "x", "arguments": {"p": 1}}}, {"index": 0, "function": {"arguments": {"q": 2}}}]),
+            &["x", "{\"p\":1} ~object", "{\"q\":2} ~object"],
+        ),
+        (
+            json!([{"index": 0, "id": "a", "function": {"arguments": {"p": 1}}}, {"index": 0, "function": {"name": "x"}}]),
+            &["x", "{\"p\":1} ~object"],
+        ),
+        (
+            json!([{"index": 0, "id": "a", "function": {"arguments": "{}"}}]),
+            &["unknown_tool ~nameless", "{}"],
+        ),
+        (
+            json!([{"index": 0, "id": "a", "function": {"name": "re"}}, {"index": 0, "function": {"name": "ad"}}, {"index": 0, "function": f("", "{}")}]),
+            &["read ~[\"re\",\"ad\"]", "{}"],
+        ),
+        (
+            json!([{"index": 0, "id": "a", "function": f("re", "")}, {"index": 0, "id": "a", "function": f("ad", "")}, {"index": 0, "id": "a", "function": f("ad", "{}")}, {"index": 0, "id": "a", "function": f("x", " ")}]),
+            &["re", " ~[\"ad\"]", "{} ~[\"ad\"]", " "],
+        ),
+        (
+            json!([{"index": 0, "function": f("x", "{\"p\":1}")}, {"index": 0, "function": f("x", "{\"p\":2}")}, {"index": 0, "function": f("y", "{\"p\":2}")}]),
+            &["x", "{\"p\":1}", "x ~again", "{\"p\":2}", "y", "{\"p\":2}"],
+        ),
+        (
+            json!([{"index": 0, "id": "a", "function": f("x", "{\"p\":1}")}, {"index": 1, "id": "b", "function": f("x", "{}")}, {"index": 0, "id": "a", "function": f("x", "{\"p\"")}]),
+            &["x", "{\"p\":1}", "x", "{}", "x ~again", "{\"p\""],
+        ),
+    ];
+    for (deltas, expected) in table {
+        assert_eq!(noted(deltas.clone()), *expected);
+    }
+}
+
+#[test]
+fn odd_calls_of_a_whole_answer_are_read_like_those_of_a_stream() {
+    let table: &[(Value, &[&str])] = &[
+        (Value::Null, &[]),
+        (json!([]), &[]),
+        (json!({"id": "a", "function": {"name": "x", "arguments": "{}"}}), &["x a {}"]),
+        (json!([{"id": "a", "name": "x", "arguments": {"p": 1}}]), &["x a {\"p\":1}"]),
+        (json!([{"id": "a", "function": {"name": "x", "arguments": {"p": 1}}}]), &["x a {\"p\":1}"]),
+        (json!([{"id": "a", "function": {"name": "x", "arguments": null}}]), &["x a "]),
+        (json!([{"id": "a", "type": "function", "function": {"name": "x"}}]), &["x a "]),
+        (
+            json!([{"id": "a", "function": {"name": null, "arguments": "{\"p\":1}"}}]),
+            &["unknown_tool a {\"p\":1}"],
+        ),
+        (
+            json!([{"id": "a", "function": {"name": "x", "arguments": "{}"}}, {"id": "b", "type": "function", "function": null}]),
+            &["x a {}"],
+        ),
+    ];
+    for (calls, expected) in table {
+        let body = json!({"id": "c", "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": "", "tool_calls": calls}}]});
+        let mut assembler = rail_model::Assembler::default();
+        let list = events(&PROTOCOL, BodyKind::Whole, body.to_string().as_bytes());
+        list.unwrap_or_else(|why| panic!("{why}: {body}"))
+            .into_iter()
+            .for_each(|event| assembler.push(event));
+        let told: Vec<String> = assembler.parts().iter().map(told).collect();
+        assert_eq!(told, *expected, "{body}");
     }
 }

@@ -168,7 +168,7 @@ fn trap_41_a_foreign_request_keeps_no_state_upstream_and_asks_for_sealed_reasoni
         "reasoning": {"effort": "medium", "summary": "auto"}, "include": ["reasoning.encrypted_content"], "max_output_tokens": 16, "store": false});
     assert_eq!(body, expected);
     let paths: Vec<&str> = losses.iter().map(|loss| loss.path.as_str()).collect();
-    assert_eq!(paths, ["max_output", "temperature", "stop"]);
+    assert_eq!(paths, ["thinking.budget", "max_output", "temperature", "stop"]);
     let plain = TargetSpec { thinking: ThinkingStyle::Never, ..TargetSpec::new("m") };
     let body = parse(&P.outbound.encode_request(&request, &plain).call.body);
     assert_eq!(

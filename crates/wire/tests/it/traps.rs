@@ -1,7 +1,10 @@
 //! Traps that belong to no single protocol.
 
-use rail_model::{Assembler, CallId, CallKind, Delta, Event, Extras, PartKind, Reply, Stop};
-use rail_wire::{ALL, BodyKind, find};
+use rail_model::{
+    Assembler, CallId, CallKind, Delta, EmbedReply, EmbedRequest, ErrorKind, Event, Extras, PartKind, Reply,
+    Request, Stop, TokenCount,
+};
+use rail_wire::{ALL, BodyKind, HttpCall, ReplyTo, TargetSpec, find};
 use serde_json::json;
 
 use crate::corpus::{events, events_split, frames, read_request, write_answer, write_request};
@@ -127,10 +130,32 @@ fn trap_45_what_was_used_before_a_client_left_is_known() {
 
 #[test]
 fn trap_46_every_answer_says_its_content_type() {
-    let error = rail_model::ApiError::new(rail_model::ErrorKind::Server, "no");
+    let error = rail_model::ApiError::new(ErrorKind::Server, "no");
     for protocol in ALL {
         let reply = protocol.inbound.write_error(&error);
         assert_eq!(reply.header("content-type"), Some("application/json"), "{}", protocol.id);
         assert_eq!(reply.header("content-encoding"), None, "{}", protocol.id);
+    }
+}
+
+#[test]
+fn an_operation_that_a_protocol_lacks_is_refused_in_both_roles() {
+    let texts = EmbedRequest { model: "m".to_owned(), ..EmbedRequest::default() };
+    for protocol in ALL {
+        let (to, from) = (protocol.outbound, protocol.inbound);
+        let embeds = to.encode_embed(&texts, &TargetSpec::new("m")).is_some();
+        assert_eq!(embeds, from.write_embed(&EmbedReply::default(), &ReplyTo::default()).is_some());
+        assert_eq!(embeds, ["openai-chat", "gemini"].contains(&protocol.id.name()));
+        if !embeds {
+            assert!(to.read_embed(b"{}").unwrap_err().to_string().contains("no embeddings"));
+            let refused = from.decode_embed(&HttpCall::post("", b"{}".to_vec())).unwrap_err();
+            assert_eq!(refused.kind, ErrorKind::NotFound);
+        }
+        let counts = to.encode_count(&Request::default(), &TargetSpec::new("m")).is_some();
+        assert_eq!(counts, from.write_count(&TokenCount::default()).is_some());
+        assert_eq!(counts, protocol.id.name() != "openai-chat");
+        if !counts {
+            assert!(to.read_count(b"{}").unwrap_err().to_string().contains("no token counts"));
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! The formats in which models write calls, one file each. A new one is a file here and a line in the list.
 
-use super::Reading;
 use super::args::Call;
 use super::cx::Cx;
+use super::{Reading, answer};
+
+mod envelopes;
 
 /// A format in which models write calls.
 pub(super) struct Family {
@@ -40,17 +42,49 @@ pub(super) struct Found {
     pub(super) closed: bool,
 }
 
+impl Found {
+    /// Whether there are calls.
+    pub(super) fn any(&self) -> bool {
+        self.given || !self.calls.is_empty()
+    }
+
+    /// Takes calls that were read. Where calls may be given out at once they are, so that a long one after them can't be
+    /// given out before them.
+    pub(super) fn add(&mut self, cx: &mut Cx, calls: impl IntoIterator<Item = Call>, format: &'static str) {
+        self.calls.extend(calls);
+        if cx.may_stream && !self.calls.is_empty() {
+            self.given = true;
+            let from = cx.markup;
+            answer::give(cx, from, std::mem::take(&mut self.calls), format);
+        }
+    }
+}
+
 /// Declares the formats; the order decides between formats that begin alike.
 macro_rules! families {
     ($($name:ident),* $(,)?) => {
-        $(mod $name;)*
-        /// All formats.
-        pub(super) const ALL: &[Family] = &[$($name::FAMILY),*];
+        $(pub(super) mod $name;)*
+        const LISTED: &[Family] = &[$($name::FAMILY),*];
     };
+}
+
+/// All formats. Those of the table know their own by the first byte of the body, so they may come first.
+pub(super) fn all() -> impl Iterator<Item = &'static Family> {
+    envelopes::FAMILIES.iter().chain(LISTED)
 }
 
 families! {
     hermes,
+    deepseek,
+    kimi,
+    mistral,
+    apertus,
+    solar,
+    qwen_agent,
+    functionary,
+    harmony,
+    wrappers,
+    python_code,
     fenced,
     bare_json,
 }
