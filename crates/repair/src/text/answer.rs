@@ -93,7 +93,7 @@ pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
         if (taught || !place.mid_line) && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
             continue;
         }
-        if openers::may_begin(byte) && opener(cx, &mut place).await {
+        if openers::may_begin(byte) && byte != b'`' && opener(cx, &mut place).await {
             continue;
         }
         if cx.is_choked() {
@@ -133,6 +133,16 @@ async fn line(cx: &mut Cx, place: &mut Place) -> bool {
             return true;
         }
         return false;
+    }
+    // A fence that exists only for calls opens nothing but at the start of a line.
+    if cx.sees("`").await
+        && let Some((Opener::Call(which), length)) = openers::here(cx).await
+    {
+        if call(cx, place, which, length).await {
+            *place = Place::default();
+            return true;
+        }
+        cx.rewind(from);
     }
     if cx.has_tools() {
         match weak::read(cx, from).await {
@@ -276,6 +286,7 @@ const TRAILERS: &[&str] = &[
     "</invoke>",
     "<|im_end|>",
     "<|eot_id|>",
+    "<|eot|>",
     "<|eom_id|>",
     "<|end_of_text|>",
     "<|endoftext|>",

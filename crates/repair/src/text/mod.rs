@@ -13,6 +13,7 @@ mod header;
 mod json;
 mod members;
 mod openers;
+mod python;
 mod reasoning;
 mod shape;
 mod stage;

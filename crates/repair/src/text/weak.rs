@@ -23,6 +23,11 @@ pub(super) async fn read(cx: &mut Cx, from: usize) -> Weak {
         return Weak::No;
     }
     let Some((family, found)) = by_shape(cx).await else { return Weak::No };
+    // A block that says that no tool is needed says nothing; what follows it is the answer.
+    if found.calls.is_empty() {
+        cx.drop_from(from);
+        return Weak::Calls;
+    }
     if cx.profile.prompted {
         answer::give(cx, from, found.calls, family.name);
         answer::trailer(cx).await;
@@ -110,7 +115,7 @@ async fn by_shape(cx: &mut Cx) -> Option<(&'static Family, Found)> {
     for family in families::all().filter(|family| family.evidence == Evidence::Weak) {
         cx.rewind(from);
         if let Some(found) = (family.read)(cx).await
-            && !found.calls.is_empty()
+            && (found.given || !found.calls.is_empty())
             && found.calls.iter().all(|call| cx.tool(&call.name).is_some())
         {
             return Some((family, found));

@@ -1,6 +1,6 @@
 //! Calls in a code fence: JSON in any of its shapes, or the markup of another format.
 
-use super::{Evidence, Family, Found, bare_json};
+use super::{Evidence, Family, Found, bare_json, bare_python};
 use crate::text::answer;
 use crate::text::cx::Cx;
 use crate::text::fence;
@@ -26,13 +26,23 @@ async fn read(cx: &mut Cx) -> Option<Found> {
                 continue;
             }
             Some(byte) if openers::may_begin(byte) && openers::here(cx).await.is_some() => marked(cx).await?,
-            Some(_) if open.may_hold_calls() => bare_json::read(cx).await?,
+            Some(_) if open.may_hold_calls() => by_shape(cx).await?,
             Some(_) => return None,
         };
         answer::trailer(cx).await;
         all.calls.extend(found.calls);
     }
     Some(all)
+}
+
+/// JSON, or a list of Python calls.
+async fn by_shape(cx: &mut Cx) -> Option<Found> {
+    let from = cx.at();
+    if let Some(found) = bare_json::read(cx).await {
+        return Some(found);
+    }
+    cx.rewind(from);
+    if cx.peek().await == Some(b'[') { bare_python::read(cx).await } else { None }
 }
 
 /// A call in markup.

@@ -36,7 +36,7 @@ pub(super) enum Evidence {
 pub(super) struct Found {
     /// The calls, but for those that were given out while they were read.
     pub(super) calls: Vec<Call>,
-    /// Some calls were given out while they were read.
+    /// Some calls were given out while they were read, or the block says that there are none: either way it is no text.
     pub(super) given: bool,
     /// The block was closed by its own closer.
     pub(super) closed: bool,
@@ -84,7 +84,14 @@ families! {
     functionary,
     harmony,
     wrappers,
+    pythonic,
     python_code,
+    tool_code,
+    gemma,
+    function_gemma,
     fenced,
     bare_json,
+    bare_python,
+    react,
+    named_json,
 }

@@ -1,0 +1,38 @@
+//! A tool's name alone on the first line, then its arguments: GLM-4-0414.
+
+use super::{Evidence, Family, Found};
+use crate::text::args::Live;
+use crate::text::cx::Cx;
+use crate::text::json::{self, Scanned};
+
+pub(super) const FAMILY: Family =
+    Family { name: "named_json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+
+/// Names are no longer than this.
+const MAX_NAME: usize = 128;
+
+async fn read(cx: &mut Cx) -> Option<Found> {
+    let from = cx.at();
+    if cx.spoke || !cx.slice(cx.unsaid(), from).trim().is_empty() {
+        return None;
+    }
+    while let Some(byte) = cx.peek().await {
+        if !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) || cx.at() - from > MAX_NAME
+        {
+            break;
+        }
+        cx.advance(1);
+    }
+    let name = cx.slice(from, cx.at()).to_owned();
+    cx.spaces().await;
+    cx.take("\r").await;
+    if !cx.take("\n").await || cx.tool(&name).is_none() {
+        return None;
+    }
+    cx.blanks().await;
+    if cx.peek().await != Some(b'{') {
+        return None;
+    }
+    let (call, end) = json::arguments(cx, Live::new(name, FAMILY.name), &[]).await?;
+    Some(Found { calls: call.into_iter().collect(), given: false, closed: end == Scanned::Whole })
+}
