@@ -1,7 +1,8 @@
-//! `cargo run --release -p rail-bench -- wire`: figures as ratios to a reference measured in the same run.
+//! `cargo run --release -p rail-bench -- wire|repair`: figures as ratios to a reference measured in the same run.
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 #![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
 
+mod repair;
 mod timing;
 mod wire;
 
@@ -13,8 +14,12 @@ fn main() -> ExitCode {
             wire::run();
             ExitCode::SUCCESS
         }
+        Some("repair") => {
+            repair::run();
+            ExitCode::SUCCESS
+        }
         Some(other) => {
-            eprintln!("no benchmark `{other}`; there is: wire");
+            eprintln!("no benchmark `{other}`; there are: wire, repair");
             ExitCode::from(2)
         }
     }

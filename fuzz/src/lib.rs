@@ -1,8 +1,11 @@
 //! What the targets share.
 
 mod codec;
+mod repair;
 
 pub use codec::codec;
+pub use repair::{arguments, extract, native, tolerant_json};
+
 use rail_wire::{Frame, Framer};
 
 /// Cuts a body into pieces as the first byte of `input` says; the rest is the body.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
 use xtask::{cargo, files, root};
 
 use crate::Failure;
@@ -19,6 +20,9 @@ const RUSTFLAGS: &str = "-Cpasses=sancov-module \
 
 /// Recorded bodies every target starts from.
 const SEEDS: &str = "crates/wire/tests/corpus/";
+
+/// Recorded answers with calls in them, one a line; each is a seed of its own.
+const ANSWERS: &str = "crates/repair/tests/corpus/cases.jsonl";
 
 /// In targets that cut their input, the first byte says how; each seed is also given with this one before it.
 const SPLIT: u8 = 6;
@@ -115,13 +119,28 @@ fn copy_seeds(to: &Path) -> std::io::Result<()> {
         fs::remove_dir_all(to)?;
     }
     fs::create_dir_all(to)?;
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(to.join(format!("split-{name}")), [&[SPLIT], bytes].concat())?;
+        fs::write(to.join(name), bytes)
+    };
     for file in files().iter().filter(|file| file.starts_with(SEEDS)) {
-        let bytes = fs::read(root().join(file))?;
-        let name = file.trim_start_matches(SEEDS).replace('/', "-");
-        fs::write(to.join(format!("split-{name}")), [&[SPLIT], bytes.as_slice()].concat())?;
-        fs::write(to.join(name), bytes)?;
+        write(&file.trim_start_matches(SEEDS).replace('/', "-"), &fs::read(root().join(file))?)?;
+    }
+    for line in fs::read_to_string(root().join(ANSWERS))?.lines() {
+        let case: Value = serde_json::from_str(line)?;
+        write(
+            &format!("answer-{}", case["id"].as_str().unwrap_or_default()),
+            said(&case["chunks"]).as_bytes(),
+        )?;
     }
     Ok(())
+}
+
+/// The text of an answer, or its deltas, one a line.
+fn said(chunks: &Value) -> String {
+    let chunks = chunks.as_array().map(Vec::as_slice).unwrap_or_default();
+    let said = chunks.iter().map(|chunk| chunk.as_str().map_or_else(|| format!("{chunk}\n"), str::to_owned));
+    said.collect()
 }
 
 fn fuzz(target: &str, binary: &Path, seeds: &Path, wanted: &Wanted) -> Result<(), String> {

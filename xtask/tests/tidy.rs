@@ -20,7 +20,7 @@ const LOGS: &[&str] = &["log", "tracing"];
 /// The highest layer that is pure.
 const PURE: i64 = 1;
 /// Macros that declare the modules they list.
-const LIST_MACROS: &[&str] = &["protocols", "tools"];
+const LIST_MACROS: &[&str] = &["protocols", "families", "tools"];
 /// The longest source file.
 const MAX_LINES: usize = 600;
 

@@ -1,5 +1,6 @@
 //! `rail debug`: one thing through one part of the product.
 
+mod decode;
 mod translate;
 
 use clap::Subcommand;
@@ -9,6 +10,8 @@ use crate::Failure;
 /// The parts that can be looked into.
 #[derive(Subcommand)]
 pub(crate) enum Debug {
+    /// Find the calls, the reasoning and the text in what a model said, and mend the calls.
+    Decode(Box<decode::Decode>),
     /// Translate a request, an answer, a stream or an error from one protocol to another (stdin to stdout; losses as
     /// JSON lines on stderr).
     Translate(translate::Translate),
@@ -17,6 +20,7 @@ pub(crate) enum Debug {
 impl Debug {
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self {
+            Self::Decode(decode) => decode.run(),
             Self::Translate(translate) => translate.run(),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rail_model::{Assembler, CallId, Grammar, PartBody};
-use rail_repair::{Catalog, Effect, NativeStage, Note, Stage, Step, Tool};
+use rail_repair::{Catalog, NativeStage, Note, Stage, Step, Tool};
 use rail_wire::{BodyKind, openai_chat};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn catalog(tools: &Value) -> Arc<Catalog> {
     for tool in tools.as_array().into_iter().flatten() {
         let name = tool["name"].as_str().unwrap().to_owned();
         let schema = tool.get("parameters").cloned();
-        catalog.add(Tool { name, schema, free_text: false, effect: Effect::Reads });
+        catalog.add(Tool::new(name, schema));
     }
     Arc::new(catalog)
 }

@@ -3,29 +3,13 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::{Value, json};
 
+use crate::process::{rail, start};
+
 const PROTOCOLS: [&str; 4] = ["anthropic", "openai-chat", "openai-responses", "gemini"];
-
-#[expect(clippy::disallowed_methods, reason = "the test is about the process")]
-fn start(args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_rail"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-fn rail(args: &[&str], input: &[u8]) -> Output {
-    let mut child = start(args);
-    // The command may refuse its arguments before it reads.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
 
 fn translate(from: &str, to: &str, kind: &str, more: &[&str], input: &[u8]) -> Output {
     let args = ["debug", "translate", "--from", from, "--to", to, "--kind", kind];

@@ -3,9 +3,12 @@
 
 mod arguments;
 mod cases;
+mod cost;
 mod decode;
 mod dialects;
+mod docs;
 mod hostile;
+mod invariants;
 mod lines;
 mod live;
 mod named;
@@ -14,6 +17,7 @@ mod prompted;
 mod python;
 mod rows;
 mod settle;
+mod stream;
 mod tags;
 mod tags_common;
 mod tags_long;
