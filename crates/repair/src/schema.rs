@@ -162,11 +162,6 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// Whether a value fits: types, listed values, members, elements.
-    pub(crate) fn accepts(self, value: &Value) -> bool {
-        self.fits(value, &Fuel::for_text(0))
-    }
-
     /// The types that are allowed here.
     pub(crate) fn types(self) -> Types {
         types::of(self, &Fuel::new(2_000))

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Schema, Types};
+use super::{Fuel, Schema, Types};
 
 fn types(schema: Value) -> String {
     Schema::new(&schema).types().words()
@@ -82,7 +82,7 @@ fn values_fit_or_not() {
         json!({"n": 1, "pair": ["x", 2, 3], "either": ["x"]}),
         json!({"n": 1, "either": "x", "child": {"n": 2, "child": {"n": 3}}}),
     ] {
-        assert!(schema.accepts(&good), "{good}");
+        assert!(schema.fits(&good, &Fuel::for_text(0)), "{good}");
     }
     for bad in [
         json!({}),
@@ -96,7 +96,7 @@ fn values_fit_or_not() {
         json!({"n": 1, "child": {}}),
         json!({"n": 1, "other": 1}),
     ] {
-        assert!(!schema.accepts(&bad), "{bad}");
+        assert!(!schema.fits(&bad, &Fuel::for_text(0)), "{bad}");
     }
 }
 
@@ -118,7 +118,7 @@ fn schemas_that_refer_to_themselves_end() {
     for schema in loops {
         let schema = Schema::new(&schema);
         schema.types();
-        schema.accepts(&json!({"a": [1]}));
+        schema.fits(&json!({"a": [1]}), &Fuel::for_text(0));
         assert_eq!(schema.property("a").map(Schema::types), None);
         assert_eq!(schema.parameters().count(), 0);
     }

@@ -151,8 +151,10 @@ impl Shape<'_> {
             }
             None => self.flattened(members, name_key, named_tool, tool.map(Schema::of))?,
         };
-        let id =
-            members.get("id").and_then(|id| serde_json::from_str(id.get()).ok()).filter(|id| is_given_id(id));
+        let id = members
+            .get("id")
+            .and_then(|id| serde_json::from_str::<String>(id.get()).ok())
+            .filter(|id| is_given_id(id));
         Some(vec![Call { id, ..Call::new(name, text) }])
     }
 
@@ -170,7 +172,7 @@ impl Shape<'_> {
         let rest: Vec<(&str, &RawValue)> = members
             .iter()
             .filter(|(key, _)| {
-                *key != name_key && !(EXTRA_KEYS.contains(key) && !declares(schema.as_ref(), key))
+                *key != name_key && (!EXTRA_KEYS.contains(key) || declares(schema.as_ref(), key))
             })
             .collect();
         if rest.is_empty() {
@@ -187,7 +189,7 @@ impl Shape<'_> {
 }
 
 /// Mistral's ids, which must go back as they are; what other models put there is made up and the same in every answer.
-fn is_given_id(id: &String) -> bool {
+fn is_given_id(id: &str) -> bool {
     id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop};
@@ -28,7 +28,7 @@ pub struct ExtractStage {
     /// Calls found in text, and calls that came as calls, to tell one said in both ways.
     found: Vec<Said>,
     native: BTreeMap<usize, Said>,
-    ids: Vec<String>,
+    ids: BTreeSet<String>,
     notes: Vec<Note>,
 }
 
@@ -81,7 +81,7 @@ impl ExtractStage {
             spoken: None,
             found: Vec::new(),
             native: BTreeMap::new(),
-            ids: Vec::new(),
+            ids: BTreeSet::new(),
             notes: Vec::new(),
         }
     }
@@ -101,7 +101,7 @@ impl ExtractStage {
             PartKind::ToolCall { id, name, .. } => {
                 self.end_reasoning(Ending::Superseded, out);
                 self.close(out);
-                self.ids.push(id.as_str().to_owned());
+                self.ids.insert(id.as_str().to_owned());
                 self.native.insert(at, Said { name: name.clone(), arguments: String::new() });
                 if self.found.is_empty() {
                     self.pass(at, kind, extras, out);
@@ -168,7 +168,9 @@ impl ExtractStage {
     }
 
     fn end_reasoning(&mut self, ending: Ending, out: &mut Vec<Event>) {
-        end(&mut self.reasoning, ending).map(|pieces| self.pieces(pieces, out));
+        if let Some(pieces) = end(&mut self.reasoning, ending) {
+            self.pieces(pieces, out);
+        }
     }
 
     fn closed(&mut self, at: usize, extras: Extras, out: &mut Vec<Event>) {
@@ -200,7 +202,9 @@ impl ExtractStage {
 
     fn end(&mut self, ending: Ending, out: &mut Vec<Event>) {
         self.end_reasoning(ending, out);
-        end(&mut self.content, ending).map(|pieces| self.pieces(pieces, out));
+        if let Some(pieces) = end(&mut self.content, ending) {
+            self.pieces(pieces, out);
+        }
         self.close(out);
         let held: Vec<usize> = self
             .parts
@@ -272,7 +276,7 @@ impl ExtractStage {
             Some(id) => CallId::Given(id),
             None => CallId::Minted(format!("rail_{:012x}_t{}", fnv(&self.answer), self.ids.len())),
         };
-        self.ids.push(id.as_str().to_owned());
+        self.ids.insert(id.as_str().to_owned());
         let said = Said { name, arguments: String::new() };
         let mut spoken = Spoken { id, said, format, at: None, mended: Vec::new() };
         if self.native.is_empty() {

@@ -9,29 +9,29 @@ use rail_repair::{CallFault, Catalog, End, Note, Profile, Stage, settle, stages}
 use serde_json::{Value, json};
 
 /// A case of the corpus.
-pub struct Case(pub Value);
+pub(crate) struct Case(pub(crate) Value);
 
 impl Case {
-    pub fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         include_str!("../corpus/cases.jsonl")
             .lines()
             .map(|line| Self(serde_json::from_str(line).unwrap()))
             .collect()
     }
 
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.0["id"].as_str().unwrap()
     }
 
-    pub fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.0["kind"] == "text"
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.0["chunks"].as_array().unwrap().iter().map(|chunk| chunk.as_str().unwrap()).collect()
     }
 
-    pub fn tools(&self) -> Vec<ToolDecl> {
+    pub(crate) fn tools(&self) -> Vec<ToolDecl> {
         let tool = |tool: &Value| ToolDecl {
             name: tool["name"].as_str().unwrap().to_owned(),
             description: None,
@@ -43,7 +43,7 @@ impl Case {
         self.0["tools"].as_array().unwrap().iter().map(tool).collect()
     }
 
-    pub fn profile(&self) -> Profile {
+    pub(crate) fn profile(&self) -> Profile {
         let options = &self.0["options"];
         Profile {
             family: options["hint"].as_str().map(str::to_owned),
@@ -53,7 +53,7 @@ impl Case {
         }
     }
 
-    pub fn stop(&self) -> Stop {
+    pub(crate) fn stop(&self) -> Stop {
         match self.0["options"]["finish_reason"].as_str() {
             Some("length") => Stop::MaxTokens,
             Some("tool_calls") => Stop::ToolUse,
@@ -62,7 +62,7 @@ impl Case {
     }
 
     /// What the text becomes when it comes in these pieces.
-    pub fn decode<'a>(&self, pieces: impl IntoIterator<Item = &'a str>) -> Decoded {
+    pub(crate) fn decode<'a>(&self, pieces: impl IntoIterator<Item = &'a str>) -> Decoded {
         let mut events = vec![
             Event::Started { id: Some("answer".into()), model: None, extras: Extras::NONE },
             Event::Opened { at: 0, kind: PartKind::Text, extras: Extras::NONE },
@@ -78,19 +78,19 @@ impl Case {
 
 /// What an answer became.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Decoded {
-    pub content: String,
-    pub reasoning: String,
-    pub calls: Vec<Value>,
-    pub ids: Vec<String>,
-    pub incomplete: Vec<String>,
-    pub repairs: Vec<(String, String)>,
-    pub stop: Option<Stop>,
+pub(crate) struct Decoded {
+    pub(crate) content: String,
+    pub(crate) reasoning: String,
+    pub(crate) calls: Vec<Value>,
+    pub(crate) ids: Vec<String>,
+    pub(crate) incomplete: Vec<String>,
+    pub(crate) repairs: Vec<(String, String)>,
+    pub(crate) stop: Option<Stop>,
     /// The content as far as it was known after each event that came.
-    pub growth: Vec<usize>,
+    pub(crate) growth: Vec<usize>,
 }
 
-pub fn decode(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) -> Decoded {
+pub(crate) fn decode(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) -> Decoded {
     let catalog = Arc::new(Catalog::new(tools));
     let mut pipeline = stages(profile, &catalog);
     let (mut grammar, mut assembler, mut notes) = (Grammar::default(), Assembler::default(), Vec::new());

@@ -25,9 +25,7 @@ async fn read(cx: &mut Cx) -> Option<Found> {
     }
     let name = cx.slice(from, cx.at()).to_owned();
     // Most answers begin with a word that is no tool and need not wait for what follows it.
-    if cx.tool(&name).is_none() {
-        return None;
-    }
+    cx.tool(&name)?;
     cx.spaces().await;
     cx.take("\r").await;
     if !cx.take("\n").await {

@@ -148,7 +148,7 @@ async fn plain(cx: &mut Cx, name: String) -> Option<Call> {
 }
 
 async fn is_any_label(cx: &mut Cx) -> bool {
-    for word in ["Observation", "Thought", "Action", "Final Answer"] {
+    for word in ["Observation", "Thought", "Action Input", "Action", "Final Answer"] {
         if is_label(cx, word).await {
             return true;
         }
