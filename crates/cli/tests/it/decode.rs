@@ -237,10 +237,10 @@ fn text_is_decoded_as_it_arrives() {
     let mut model = child.stdin.take().unwrap();
     let shown = lines_of(child.stdout.take().unwrap());
     let next = || serde_json::from_str::<Value>(&shown.recv_timeout(PATIENCE).unwrap()).unwrap();
-    assert_eq!(next(), json!({"event": "started", "id": "stdin", "model": null}));
     // Half a character and half a marker are held, the rest is shown at once.
     model.write_all(b"Fine \xe5\x88").unwrap();
     model.flush().unwrap();
+    assert_eq!(next(), json!({"event": "started", "id": "stdin", "model": null}));
     assert_eq!(next(), json!({"event": "opened", "at": 0, "part": "text"}));
     assert_eq!(next(), json!({"event": "delta", "at": 0, "text": "Fine"}));
     model.write_all(b"\x87\xff <tool_").unwrap();

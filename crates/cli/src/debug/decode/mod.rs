@@ -3,12 +3,13 @@
 mod answer;
 mod case;
 mod outcome;
+mod sniff;
 mod tools;
 mod utf8;
 mod watch;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write, stderr, stdin, stdout};
+use std::io::{BufRead, BufReader, Cursor, Read, Write, stderr, stdin, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -51,9 +52,12 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "REASON", conflicts_with = "cases")]
     finish: Option<String>,
     /// Each line of stdin is a JSON string (a piece of text), a delta of OpenAI Chat, or a whole chunk of it. `data: `
-    /// may stand before it, so the output of `curl -N` can be piped in.
+    /// may stand before it, so the output of `curl -N` can be piped in. The first line tells by itself, if it is one.
     #[arg(long, conflicts_with = "cases")]
     json_lines: bool,
+    /// Stdin is the plain text of the answer, even if its first line looks like a chunk.
+    #[arg(long, conflicts_with_all = ["cases", "json_lines"])]
+    plain: bool,
     /// Print each event and note as a line of JSON when it happens, and the object last.
     #[arg(long, conflicts_with = "cases")]
     events: bool,
@@ -62,7 +66,7 @@ pub(crate) struct Decode {
 const AFTER: &str = "\
 The output is one object: {id, content, reasoning, calls: [{id, name, arguments, unknown?}], incomplete: [name],
 repairs: [{step, path}]}. A call that was cut, or whose arguments can't be read, is named in `incomplete` and is not in `calls`.
-Without --json-lines stdin is the plain text of the answer, taken up as it arrives; bytes that are no UTF-8 are replaced.";
+Stdin whose first line is no chunk is the plain text of the answer, taken up as it arrives; bytes that are no UTF-8 are replaced.";
 
 impl Decode {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -108,7 +112,11 @@ impl Decode {
             escapes_entities: false,
         };
         let mut outcome = Outcome::new(&declared(file)?, &profile);
-        let ended = if self.json_lines { self.lines(&mut outcome) } else { self.text(&mut outcome) };
+        let mut input = stdin().lock();
+        let head = if self.json_lines || self.plain { Vec::new() } else { sniff::head(&mut input)? };
+        let is_lines = self.json_lines || sniff::is_chunk(&head);
+        let input = BufReader::new(Cursor::new(head).chain(input));
+        let ended = if is_lines { self.lines(input, &mut outcome) } else { self.text(input, &mut outcome) };
         // What came before a failure is shown.
         let last = outcome.end();
         self.watch(&last)?;
@@ -119,8 +127,7 @@ impl Decode {
         failed.map_or(Ok(()), |error| Err(Failure::Task(error)))
     }
 
-    fn text(&self, outcome: &mut Outcome) -> Result<(), Failure> {
-        let mut input = stdin().lock();
+    fn text(&self, mut input: impl Read, outcome: &mut Outcome) -> Result<(), Failure> {
         let mut buffer = vec![0; 64 << 10];
         let mut utf8 = Utf8::default();
         let mut events = Vec::new();
@@ -138,13 +145,12 @@ impl Decode {
         self.pass(&mut events, outcome)
     }
 
-    fn lines(&self, outcome: &mut Outcome) -> Result<(), Failure> {
-        let mut input = stdin().lock();
+    fn lines(&self, mut input: impl BufRead, outcome: &mut Outcome) -> Result<(), Failure> {
         let mut chunks = Chunks::new(ID);
         let (mut number, mut line, mut events) = (0, Vec::new(), Vec::new());
         while input.read_until(b'\n', &mut line).context("cannot read stdin")? > 0 {
             number += 1;
-            if let Some(json) = payload(&line) {
+            if let Some(json) = sniff::payload(&line) {
                 let chunk: Result<Value, _> = serde_json::from_slice(json);
                 chunk
                     .map_err(anyhow::Error::from)
@@ -174,16 +180,6 @@ impl Decode {
 
 /// The id of an answer that has none; ids of calls are made from it.
 const ID: &str = "stdin";
-
-/// What a line holds besides the trappings of server-sent events; None for a line that holds nothing.
-fn payload(line: &[u8]) -> Option<&[u8]> {
-    let line = line.trim_ascii();
-    let json = line.strip_prefix(b"data:").map_or(line, <[u8]>::trim_ascii);
-    let is_other = json.is_empty()
-        || json == b"[DONE]"
-        || [&b":"[..], b"event:", b"id:", b"retry:"].iter().any(|field| line.starts_with(field));
-    (!is_other).then_some(json)
-}
 
 fn declared(file: &Path) -> Result<Vec<rail_model::ToolDecl>, Failure> {
     let read = || {
