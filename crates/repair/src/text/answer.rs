@@ -200,8 +200,7 @@ async fn opener(cx: &mut Cx, place: &mut Place) -> bool {
     cx.rewind(from);
     cx.advance(length);
     cx.settle_to(from + length);
-    place.mid_line = true;
-    place.ticks = 0;
+    cx.slice(from, from + length).bytes().for_each(|byte| place.pass(byte));
     true
 }
 
@@ -259,9 +258,6 @@ fn is_proven(cx: &Cx, evidence: Evidence, found: &Found) -> bool {
 
 /// Gives out calls that took the text from `from` to the cursor.
 pub(super) fn give(cx: &mut Cx, from: usize, calls: Vec<Call>, format: &'static str) {
-    if calls.is_empty() {
-        return;
-    }
     if from >= cx.unsaid() {
         cx.cut_out(from);
     }
@@ -287,6 +283,7 @@ const TRAILERS: &[&str] = &[
     "<|im_end|>",
     "<|eot_id|>",
     "<|eot|>",
+    "<|eom|>",
     "<|eom_id|>",
     "<|end_of_text|>",
     "<|endoftext|>",
@@ -305,12 +302,16 @@ const TRAILERS: &[&str] = &[
 
 /// Moves over what is left behind calls.
 pub(super) async fn trailer(cx: &mut Cx) {
-    loop {
-        let from = cx.at();
-        cx.blanks().await;
-        if !(cx.take_any(TRAILERS).await || wrappers::take_close(cx).await) {
-            cx.rewind(from);
-            return;
-        }
+    while one_trailer(cx).await {}
+}
+
+/// Moves over one thing that is left behind calls, and the blanks before it; nothing moved when there is none.
+pub(super) async fn one_trailer(cx: &mut Cx) -> bool {
+    let from = cx.at();
+    cx.blanks().await;
+    let there = cx.take_any(TRAILERS).await || wrappers::take_close(cx).await;
+    if !there {
+        cx.rewind(from);
     }
+    there
 }

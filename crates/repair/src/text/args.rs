@@ -1,8 +1,10 @@
+use std::collections::BTreeSet;
+
 use rail_model::Map;
 use serde_json::Value;
 
-use super::Piece;
 use super::cx::Cx;
+use super::{Ending, Piece};
 use crate::schema::Schema;
 use crate::{Step, raw};
 
@@ -86,7 +88,7 @@ impl Live {
 pub(super) struct Params {
     live: Live,
     open: Option<Open>,
-    any: bool,
+    keys: BTreeSet<String>,
 }
 
 struct Open {
@@ -110,7 +112,7 @@ pub(super) enum Said {
 
 impl Params {
     pub(super) fn new(live: Live) -> Self {
-        Self { live, open: None, any: false }
+        Self { live, open: None, keys: BTreeSet::new() }
     }
 
     /// A parameter begins; one that was not closed is over.
@@ -120,14 +122,26 @@ impl Params {
         let only_string =
             schema.as_ref().and_then(|schema| schema.property(key)).is_some_and(|value| value.only_string());
         let string = said == Said::String || (said == Said::Nothing && only_string);
-        let comma = if self.any { ", " } else { "{" };
-        self.any = true;
-        let head = format!("{comma}{}: ", Value::from(key));
+        let head = self.key(key);
         self.live.push(cx, &head);
         if string {
             self.live.push(cx, "\"");
         }
         self.open = Some(Open { key: key.to_owned(), said, string, raw: String::new() });
+    }
+
+    /// What stands before the value of a key.
+    fn key(&mut self, key: &str) -> String {
+        let comma = if self.keys.is_empty() { "{" } else { ", " };
+        self.keys.insert(key.to_owned());
+        format!("{comma}{}: ", Value::from(key))
+    }
+
+    /// Whether a parameter of this name may still come: the tool declares it and it was not there yet. None when nothing is
+    /// known of the tool's parameters.
+    pub(super) fn awaits(&self, cx: &Cx, key: &str) -> Option<bool> {
+        let schema = cx.tool(&self.live.name).map(Schema::of)?;
+        Some(schema.declares(key) && !self.keys.contains(key))
     }
 
     /// More of the parameter's value.
@@ -168,9 +182,7 @@ impl Params {
     /// A whole value that is already JSON.
     pub(super) fn member(&mut self, cx: &mut Cx, key: &str, value: &Value) {
         self.end_value(cx);
-        let comma = if self.any { ", " } else { "{" };
-        self.any = true;
-        let text = format!("{comma}{}: {value}", Value::from(key));
+        let text = format!("{}{value}", self.key(key));
         self.live.push(cx, &text);
     }
 
@@ -184,8 +196,17 @@ impl Params {
     /// The call is whole; None when it was given out already.
     pub(super) fn end(mut self, cx: &mut Cx) -> Option<Call> {
         self.end_value(cx);
-        self.live.push(cx, if self.any { "}" } else { "{}" });
+        self.live.push(cx, if self.keys.is_empty() { "{}" } else { "}" });
         self.live.end(cx, false)
+    }
+
+    /// The text ended inside the call. If no value is open and the model stopped by itself, only closers are missing;
+    /// otherwise the arguments stay visibly cut.
+    pub(super) fn end_of_text(self, cx: &mut Cx) -> Option<Call> {
+        if self.open.is_some() || cx.ending() == Ending::Cut {
+            return self.cut(cx);
+        }
+        self.end(cx).map(|call| Call { mended: Some(Step::Closed), ..call })
     }
 
     /// The text ended inside the call: its arguments stay visibly cut.
@@ -194,8 +215,8 @@ impl Params {
             // What came so far may change its type, so only that something is missing can be said.
             Some(open) if !open.string => self.live.push(cx, "\""),
             Some(_) => {}
-            None if self.any => {}
-            None => self.live.push(cx, "{"),
+            None if self.keys.is_empty() => self.live.push(cx, "{"),
+            None => {}
         }
         self.live.end(cx, true)
     }

@@ -41,6 +41,8 @@ pub(super) struct Cx {
     pub(super) markup: usize,
     /// More than may be held was held.
     choked: bool,
+    /// More text was asked for than there is, since this was last unset.
+    pub(super) hit_end: bool,
 }
 
 /// What text is, as long as it is no markup.
@@ -72,6 +74,7 @@ impl Cx {
             may_stream: true,
             markup: 0,
             choked: false,
+            hit_end: false,
         }
     }
 
@@ -246,6 +249,7 @@ impl Cx {
             return true;
         }
         if self.ending.is_some() {
+            self.hit_end = true;
             return false;
         }
         self.say_solid();
@@ -254,12 +258,14 @@ impl Cx {
             self.choked = true;
             return false;
         }
-        poll_fn(|_| match self.has_more() {
+        let more = poll_fn(|_| match self.has_more() {
             true => Poll::Ready(true),
             false if self.ending.is_some() => Poll::Ready(false),
             false => Poll::Pending,
         })
-        .await
+        .await;
+        self.hit_end |= !more;
+        more
     }
 
     /// Whether so much is held that reading on must wait until it is given out.

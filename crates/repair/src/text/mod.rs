@@ -6,14 +6,17 @@
 
 mod answer;
 mod args;
+mod block;
 mod cx;
 mod families;
 mod fence;
 mod header;
 mod json;
+mod marks;
 mod members;
 mod openers;
 mod python;
+mod raw;
 mod reasoning;
 mod shape;
 mod stage;

@@ -18,3 +18,7 @@ mod python;
 mod rows;
 mod settle;
 mod stream;
+mod tags;
+mod tags_common;
+mod tags_long;
+mod tags_tokens;

@@ -24,9 +24,13 @@ async fn read(cx: &mut Cx) -> Option<Found> {
         cx.advance(1);
     }
     let name = cx.slice(from, cx.at()).to_owned();
+    // Most answers begin with a word that is no tool and need not wait for what follows it.
+    if cx.tool(&name).is_none() {
+        return None;
+    }
     cx.spaces().await;
     cx.take("\r").await;
-    if !cx.take("\n").await || cx.tool(&name).is_none() {
+    if !cx.take("\n").await {
         return None;
     }
     cx.blanks().await;

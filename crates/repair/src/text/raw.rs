@@ -1,0 +1,234 @@
+use memchr::memchr;
+
+use super::answer;
+use super::args::Params;
+use super::cx::Cx;
+use super::marks::{self, Dialect, Mark, Newlines, Syntax};
+
+/// How a value of raw text ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ended {
+    /// By its closer, which is passed.
+    Closed,
+    /// By something that can only follow a value; it is at the cursor.
+    Unclosed,
+    /// With the text.
+    Over,
+}
+
+/// A value of raw text that goes to a call's parameters as it comes.
+pub(super) struct Raw<'a> {
+    pub(super) dialect: &'a Dialect,
+    /// The namespace of the parameter's tag.
+    pub(super) space: &'a str,
+    /// Blanks were left in the way tokenizers write them.
+    pub(super) residue: bool,
+}
+
+impl Raw<'_> {
+    /// Reads a value up to its end. A closer ends it only where something follows that can follow a value, so that a closer
+    /// which belongs to the value stays in it.
+    pub(super) async fn read(&self, cx: &mut Cx, params: &mut Params) -> Ended {
+        let mut edges = Edges::new(self.dialect.newlines);
+        loop {
+            let next = memchr(b'<', cx.rest().as_bytes());
+            let length = next.unwrap_or(cx.rest().len());
+            self.pass(cx, length, &mut edges, params);
+            if next.is_none() {
+                if cx.more().await {
+                    continue;
+                }
+                return Ended::Over;
+            }
+            if let Some(ended) = self.ends(cx, &edges, params).await {
+                edges.end(cx, params);
+                return ended;
+            }
+            self.pass(cx, 1, &mut edges, params);
+        }
+    }
+
+    /// Reads a value in `<![CDATA[` and `]]>`, which are no part of it. None, and nothing moved, when it is not so written.
+    pub(super) async fn read_cdata(&self, cx: &mut Cx, params: &mut Params) -> Option<Ended> {
+        if self.dialect.syntax != Syntax::Residue || !cx.take("<![CDATA[").await {
+            return None;
+        }
+        let mut edges = Edges::new(Newlines::Verbatim);
+        loop {
+            let next = memchr(b']', cx.rest().as_bytes());
+            let length = next.unwrap_or(cx.rest().len());
+            self.pass(cx, length, &mut edges, params);
+            if next.is_none() {
+                if cx.more().await {
+                    continue;
+                }
+                return Some(Ended::Over);
+            }
+            let from = cx.at();
+            if cx.take("]]>").await {
+                marks::blanks(cx, self.dialect).await;
+                let closer = marks::mark(cx, self.dialect).await;
+                let after = cx.at();
+                if matches!(closer, Some(Mark::Unparam { .. })) && self.can_follow_value(cx).await {
+                    cx.rewind(after);
+                    return Some(Ended::Closed);
+                }
+                cx.rewind(from);
+            }
+            self.pass(cx, 1, &mut edges, params);
+        }
+    }
+
+    /// Moves over text that belongs to the value.
+    fn pass(&self, cx: &mut Cx, length: usize, edges: &mut Edges, params: &mut Params) {
+        let text = cx.slice(cx.at(), cx.at() + length).to_owned();
+        cx.advance(length);
+        let text = if self.residue { marks::without_residue(&text) } else { text };
+        edges.text(cx, &text, params);
+    }
+
+    /// Whether the value ends at the `<` at the cursor; if so, its closer is passed.
+    async fn ends(&self, cx: &mut Cx, edges: &Edges, params: &Params) -> Option<Ended> {
+        let from = cx.at();
+        let mark = marks::mark(cx, self.dialect).await?;
+        let after = cx.at();
+        let ended = match mark {
+            Mark::Unparam { space } if space == self.space && self.can_follow_value(cx).await => {
+                Some(Ended::Closed)
+            }
+            Mark::Param { key, .. } if self.breaks_off(edges, params.awaits(cx, &key)) => {
+                Some(Ended::Unclosed)
+            }
+            Mark::Uncall | Mark::Unwrap if self.ends_all(cx).await => Some(Ended::Unclosed),
+            Mark::Unparam { .. }
+            | Mark::Param { .. }
+            | Mark::Uncall
+            | Mark::Unwrap
+            | Mark::Wrap
+            | Mark::Call(_) => None,
+        };
+        cx.rewind(if ended == Some(Ended::Closed) { after } else { from });
+        ended
+    }
+
+    /// Whether the tag of another parameter ends this one although it was not closed: the tool must wait for that one, and
+    /// its tag begin a line where the format has lines. Where nothing is known of the tool, only the line tells.
+    fn breaks_off(&self, edges: &Edges, awaited: Option<bool>) -> bool {
+        match awaited {
+            Some(awaited) => awaited && (edges.breaks || self.dialect.newlines != Newlines::One),
+            None => edges.breaks && self.dialect.syntax != Syntax::Legacy,
+        }
+    }
+
+    /// Whether what comes next can follow a value and its closer.
+    async fn can_follow_value(&self, cx: &mut Cx) -> bool {
+        marks::blanks(cx, self.dialect).await;
+        match marks::mark(cx, self.dialect).await {
+            Some(Mark::Param { .. } | Mark::Uncall | Mark::Unwrap | Mark::Wrap) => true,
+            Some(Mark::Call(head)) => head.name.is_some_and(|name| cx.tool(&name).is_some()),
+            Some(Mark::Unparam { .. }) => false,
+            None => ends_text(cx).await,
+        }
+    }
+
+    /// Whether a closer of more than the value is really meant: nothing may follow it but other closers, the end of the
+    /// text, or the next call.
+    async fn ends_all(&self, cx: &mut Cx) -> bool {
+        for _ in 0..3 {
+            marks::blanks(cx, self.dialect).await;
+            match marks::mark(cx, self.dialect).await {
+                Some(Mark::Uncall | Mark::Unwrap) => {}
+                Some(Mark::Wrap) => return true,
+                Some(Mark::Call(head)) => return head.name.is_some_and(|name| cx.tool(&name).is_some()),
+                Some(Mark::Param { .. } | Mark::Unparam { .. }) => return false,
+                None => return ends_text(cx).await,
+            }
+        }
+        false
+    }
+}
+
+/// Whether only what is left behind calls comes before the end of the text; the cursor moves over it.
+pub(super) async fn ends_text(cx: &mut Cx) -> bool {
+    // No answer ends with more; a limit, because this is asked again and again in a long value.
+    for _ in 0..8 {
+        if !answer::one_trailer(cx).await {
+            break;
+        }
+    }
+    cx.blanks().await;
+    cx.is_over().await
+}
+
+/// Keeps line ends at the edges of a value back until it is known whether they belong to it.
+struct Edges {
+    newlines: Newlines,
+    /// Nothing came yet.
+    fresh: bool,
+    /// A line end that may be the last thing.
+    held: String,
+    /// The whole value so far, where its last character decides about its first.
+    whole: Option<String>,
+    /// The last character was a line end.
+    breaks: bool,
+}
+
+impl Edges {
+    fn new(newlines: Newlines) -> Self {
+        Self { newlines, fresh: true, held: String::new(), whole: None, breaks: false }
+    }
+
+    fn text(&mut self, cx: &mut Cx, text: &str, params: &mut Params) {
+        if text.is_empty() {
+            return;
+        }
+        self.breaks = text.ends_with('\n');
+        let mut joined = std::mem::take(&mut self.held) + text;
+        if self.newlines == Newlines::Verbatim {
+            params.text(cx, &joined);
+            return;
+        }
+        if self.fresh {
+            // A carriage return alone does not tell yet whether it begins a line end.
+            if joined == "\r" {
+                self.held = joined;
+                return;
+            }
+            self.fresh = false;
+            match self.newlines {
+                Newlines::One => joined = strip_first(&joined).to_owned(),
+                Newlines::Both if strip_first(&joined).len() < joined.len() => {
+                    self.whole = Some(String::new())
+                }
+                Newlines::Both | Newlines::Verbatim => {}
+            }
+        }
+        if let Some(whole) = &mut self.whole {
+            whole.push_str(&joined);
+            return;
+        }
+        if self.newlines == Newlines::One {
+            let kept = if joined.ends_with('\r') { joined.len() - 1 } else { strip_last(&joined).len() };
+            self.held = joined.split_off(kept);
+        }
+        params.text(cx, &joined);
+    }
+
+    /// The value is over.
+    fn end(self, cx: &mut Cx, params: &mut Params) {
+        if let Some(whole) = self.whole {
+            let is_wrapped = strip_last(&whole).len() < whole.len();
+            params.text(cx, if is_wrapped { strip_last(strip_first(&whole)) } else { &whole });
+        } else if strip_last(&self.held).len() == self.held.len() {
+            params.text(cx, &self.held);
+        }
+    }
+}
+
+fn strip_first(text: &str) -> &str {
+    text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text)
+}
+
+fn strip_last(text: &str) -> &str {
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+}
