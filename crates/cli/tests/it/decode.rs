@@ -1,9 +1,11 @@
 //! `rail debug decode`, from the command line to the object.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -212,13 +214,29 @@ fn tools_are_read_in_every_spelling() {
     }
 }
 
+/// A line that should be there by now and is not will never come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The lines of a stream as they come, so that a test can stop waiting for one.
+fn lines_of(stream: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (send, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines() {
+            if line.is_err() || send.send(line.unwrap()).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
 #[test]
 fn text_is_decoded_as_it_arrives() {
     let tools = scratch("tools-live.json", &list_dir().to_string());
     let mut child = start(&["debug", "decode", "--tools", &tools, "--events"]);
     let mut model = child.stdin.take().unwrap();
-    let mut shown = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut next = || serde_json::from_str::<Value>(&shown.next().unwrap().unwrap()).unwrap();
+    let shown = lines_of(child.stdout.take().unwrap());
+    let next = || serde_json::from_str::<Value>(&shown.recv_timeout(PATIENCE).unwrap()).unwrap();
     assert_eq!(next(), json!({"event": "started", "id": "stdin", "model": null}));
     // Half a character and half a marker are held, the rest is shown at once.
     model.write_all(b"Fine \xe5\x88").unwrap();
@@ -236,7 +254,8 @@ fn text_is_decoded_as_it_arrives() {
     let rest = [
         json!({"event": "closed", "at": 0}),
         json!({"event": "opened", "at": 1, "part": "call", "id": id, "name": "list_dir"}),
-        json!({"event": "delta", "at": 1, "arguments": "{\"path\": \".\"}"}),
+        json!({"event": "delta", "at": 1, "arguments": "{\"path\": \"."}),
+        json!({"event": "delta", "at": 1, "arguments": "\"}"}),
         json!({"event": "closed", "at": 1}),
         json!({"note": "repaired", "call": id, "step": "found:hermes", "path": ""}),
         json!({"event": "opened", "at": 2, "part": "text"}),

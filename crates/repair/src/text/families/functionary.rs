@@ -29,10 +29,15 @@ pub(in crate::text) async fn begin(cx: &mut Cx) {
         return;
     }
     cx.blanks().await;
-    let known = cx.peek().await.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    if known && message(cx).await.is_some() {
-        cx.skip_said();
-        return;
+    let begun = cx.at();
+    let word = header::word(cx).await;
+    // An answer that begins with an ordinary word need not wait for what follows it.
+    if word == "all" || cx.tool(&word).is_some() {
+        cx.rewind(begun);
+        if message(cx).await.is_some() {
+            cx.skip_said();
+            return;
+        }
     }
     cx.rewind(from);
 }
