@@ -92,7 +92,7 @@ fn large_texts_cost_linear_work() {
         for size in [4, 4096] {
             // A reader may give up at some length, and then what it had held is read as text: a step, not a slope.
             if grows(*text, size, 1 << 9).is_some()
-                && let Some(how) = grows(*text, size, 1 << 12)
+                && let Some(how) = grows(*text, size, 5 << 9)
             {
                 wrong.push(format!("{name} in pieces of {size}: {how}"));
             }
