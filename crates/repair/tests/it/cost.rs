@@ -79,17 +79,22 @@ fn work(text: &str, size: usize) -> u64 {
     .bytes_total
 }
 
-/// Four times the input may cost four times the work, and some more for the ways in which buffers grow.
+/// Whether four times the input costs more than four times the work, and some more for the ways in which buffers grow.
+fn grows(text: Text, size: usize, n: usize) -> Option<String> {
+    let [small, large] = [n, 4 * n].map(|n| work(&text(n), size));
+    (large > small * 6 + (64 << 10)).then(|| format!("{small} bytes of work for a quarter of {large}"))
+}
+
 #[test]
 fn large_texts_cost_linear_work() {
     let mut wrong = Vec::new();
     for (name, text) in LARGE {
         for size in [4, 4096] {
-            let [small, large] = [1 << 10, 1 << 12].map(|n| work(&text(n), size));
-            if large > small * 6 + (64 << 10) {
-                wrong.push(format!(
-                    "{name} in pieces of {size}: {small} bytes of work for a quarter of {large}"
-                ));
+            // A reader may give up at some length, and then what it had held is read as text: a step, not a slope.
+            if grows(*text, size, 1 << 9).is_some()
+                && let Some(how) = grows(*text, size, 5 << 9)
+            {
+                wrong.push(format!("{name} in pieces of {size}: {how}"));
             }
         }
     }

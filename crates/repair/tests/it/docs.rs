@@ -291,7 +291,11 @@ fn result(text: &str, decoded: &Decoded) -> String {
     parts.join("; ")
 }
 
+/// What was mended in the calls that can be run.
 fn steps(decoded: &Decoded) -> String {
+    if decoded.calls.is_empty() {
+        return String::new();
+    }
     let mut steps: Vec<&str> = decoded
         .repairs
         .iter()

@@ -71,6 +71,8 @@ impl Answer<'_> {
         pipeline.finish(&mut out);
         assert_eq!(out, [], "after the end");
         watched.grammar.end().unwrap();
+        // Stages speak of calls when they are asked, so only the order of what is said of one call is theirs.
+        notes.sort_by(|one, other| subject(one).cmp(subject(other)));
         let reply = watched.assembler.finish().unwrap().unwrap();
         Became { parts: reply.parts, notes, stop: reply.stop, held: Held(held) }
     }
@@ -134,6 +136,13 @@ impl Became {
             Note::Unknown { .. } | Note::Incomplete { .. } => false,
         };
         self.notes.iter().filter(found).count()
+    }
+}
+
+/// The call that a note is about.
+fn subject(note: &Note) -> &str {
+    match note {
+        Note::Repaired { call, .. } | Note::Unknown { call, .. } | Note::Incomplete { call, .. } => call,
     }
 }
 
