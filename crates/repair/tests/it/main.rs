@@ -2,3 +2,4 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod cassettes;
