@@ -46,26 +46,25 @@ def save(folder, cassette):
         if key == "stream":
             pieces = ",\n".join("  " + compact(piece) for piece in value)
             text = f"[\n{pieces}\n ]"
-        elif key in ("whole", "about", "tools"):
-            text = compact(value)
-        elif key == "request":
-            text = request_text(value)
+        elif key == "request" or key in EXPECTATIONS:
+            text = rows(value)
         else:
-            text = json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n ")
+            text = compact(value)
         parts.append(f" {compact(key)}: {text}")
     path = folder / f"{cassette['id']}.json"
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-def request_text(request):
-    rows = []
-    for key, value in request.items():
-        if key in ("messages", "tools"):
+def rows(fields):
+    """An object with a line for each field, and one for each item of a list of objects."""
+    lines = []
+    for key, value in fields.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
             items = ",\n".join("   " + compact(item) for item in value)
-            rows.append(f"  {compact(key)}: [\n{items}\n  ]")
+            lines.append(f"  {compact(key)}: [\n{items}\n  ]")
         else:
-            rows.append(f"  {compact(key)}: {compact(value)}")
-    return "{\n" + ",\n".join(rows) + "\n }"
+            lines.append(f"  {compact(key)}: {compact(value)}")
+    return "{\n" + ",\n".join(lines) + "\n }"
 
 
 def compact(value):

@@ -58,13 +58,27 @@ def row(answer, found):
     made = [key(call["name"], call["arguments"]) for call in line["calls"]]
     made += [key(name, "incomplete") for name in line.get("incomplete", [])]
     missed, invented = without(wanted, made), without(made, wanted)
-    content = line.get("content") or ""
-    missed += [f"text {text!r}" for text in expect.get("content_contains", []) if same and text not in content]
+    content = spaced(line.get("content") or "")
+    missed += [f"text {text!r}" for text in expect.get("content_contains", []) if same and spaced(text) not in content]
     return name, same, wanted, made, missed, invented
 
 
 def key(name, arguments):
-    return f"{name} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
+    return f"{name} {json.dumps(plain(arguments), sort_keys=True, ensure_ascii=False)}"
+
+
+def plain(value):
+    """The same numbers look the same: 1.0 is 1."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def spaced(text):
+    """Markup that was taken out may leave other white space behind."""
+    return " ".join(text.split())
 
 
 def without(some, others):
