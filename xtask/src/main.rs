@@ -2,6 +2,7 @@
 
 mod fuzz;
 mod preflight;
+mod real_model;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -16,6 +17,9 @@ cargo xtask NAME
   fuzz [--seconds N] [--seed S] [TARGET...]
                                    run the targets of fuzz/, or those named, N seconds each (20 unless told);
                                    a seed makes the order of trials the same in every run
+  real-model get|serve|record|check [--port P]
+                                   a real weak model on this machine: fetch it (1.1 GB), serve it, record its answers
+                                   (`--out DIR`, and ids to record only some), or check what is found in new ones
   help                             this
 ";
 
@@ -50,6 +54,7 @@ fn run(args: &[&str]) -> Result<(), Failure> {
         ["fmt", "--check"] => xtask::rustfmt(Fmt::Check)
             .map_err(|files| Failure::Broken(format!("not formatted; run `cargo xtask fmt`:\n{files}"))),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["real-model", rest @ ..] => real_model::run(rest),
         [] => Err(Failure::Usage("no command given".into())),
         [name @ ("preflight" | "fmt" | "help"), ..] => {
             Err(Failure::Usage(format!("`{name}` does not take these arguments")))

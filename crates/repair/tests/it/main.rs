@@ -3,6 +3,7 @@
 
 mod arguments;
 mod cases;
+mod cassettes;
 mod cost;
 mod decode;
 mod dialects;
