@@ -58,12 +58,22 @@ pub(super) async fn envelope(cx: &mut Cx, format: &'static str, closers: &[&str]
     Some(found)
 }
 
+/// Moves over the first of two braces where one is meant: small models copy them from a template that escapes braces so.
+pub(super) async fn doubled(cx: &mut Cx) -> bool {
+    let doubled = cx.sees("{{").await;
+    cx.advance(usize::from(doubled));
+    doubled
+}
+
 /// Moves over what stands before the next object: brackets of lists, and once there was a call, what separates calls.
 async fn item(cx: &mut Cx, any: bool) -> bool {
     loop {
         cx.blanks().await;
         match cx.peek().await {
-            Some(b'{') => return true,
+            Some(b'{') => {
+                doubled(cx).await;
+                return true;
+            }
             Some(b'[') => {
                 let begun = cx.at();
                 cx.advance(1);

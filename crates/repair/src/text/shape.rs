@@ -144,7 +144,8 @@ impl Shape<'_> {
         let text = match arguments {
             Some((arguments_key, arguments)) => {
                 let known = members.only(&[&[name_key], &[arguments_key], EXTRA_KEYS]);
-                if looks_like_schema(arguments) || (self.proof == Proof::Weak && !known) {
+                let is_object = arguments.get().starts_with(['{', '"', 'n']);
+                if looks_like_schema(arguments) || (self.proof == Proof::Weak && !(known && is_object)) {
                     return None;
                 }
                 arguments.get().to_owned()

@@ -1,6 +1,7 @@
 //! JSON calls with nothing around them: an object, a list, one a line, or several with `;` or `,` between.
 
 use super::{Evidence, Family, Found};
+use crate::Step;
 use crate::text::cx::Cx;
 use crate::text::json::{self, Scanned};
 use crate::text::shape;
@@ -15,8 +16,14 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
         return None;
     }
     cx.rewind(from);
+    let doubled = json::doubled(cx).await;
+    let from = cx.at();
     let end = json::value(cx, &[], None).await;
-    let calls = shape::weak(cx.slice(from, cx.at()), &cx.catalog, end)?;
+    let mut calls = shape::weak(cx.slice(from, cx.at()), &cx.catalog, end)?;
+    if doubled {
+        calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
+        while cx.take("}").await {}
+    }
     Some(Found { calls, given: false, closed: end == Scanned::Whole })
 }
 
@@ -25,6 +32,7 @@ async fn may_be_call(cx: &mut Cx) -> bool {
     if cx.take("[").await {
         cx.blanks().await;
     }
+    json::doubled(cx).await;
     if !cx.take("{").await {
         return false;
     }
