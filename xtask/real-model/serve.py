@@ -17,6 +17,9 @@ params.n_parallel = 1
 # An old question's state, taken up again, changes the last bits of an answer, and then its words.
 params.cache_ram_mib = 0
 params.use_jinja = True
+# Work cut for another number of threads is added up in another order, which changes answers too.
+params.cpuparams.n_threads = 1
+params.cpuparams_batch.n_threads = 2
 server = xllamacpp.Server(params)
 print(f"qwen2.5-coder-1.5b at {server.listening_address}/v1; Ctrl-C ends it", flush=True)
 try:
