@@ -22,7 +22,7 @@ pub fn check(request: &Request, target: &TargetSpec, rules: &Rules) -> Vec<Strin
         target,
         rules,
         own,
-        hidden: pairs::hides_calls(request, rules),
+        hidden_from: pairs::hides_calls_from(request, rules),
         broken: Vec::new(),
     };
     checker.parts();
@@ -53,8 +53,8 @@ struct Checker<'a> {
     target: &'a TargetSpec,
     rules: &'a Rules,
     own: bool,
-    /// Results may answer calls that are not in the request.
-    hidden: bool,
+    /// From this message on, results may answer calls that are not in the request.
+    hidden_from: usize,
     broken: Vec<String>,
 }
 

@@ -52,10 +52,14 @@ pub(super) struct Answered {
 
 /// Pairs calls and results, and puts the results where the target expects them.
 pub(super) fn pair(work: &mut Work<'_>) {
-    let mut calls = Calls { hidden: hides_calls(work), ..Calls::default() };
+    let mut calls = Calls { hidden: keeps_history(work), ..Calls::default() };
+    let may_point = work.own && !work.rules.stored_history.is_empty();
     let mut groups = split(work);
     for group in &mut groups {
         calls.next_group();
+        // Only for what follows: a later part can't stand for the call, and may yet be cut off with the assistant's
+        // last words.
+        calls.hidden |= may_point && group.has_opaque();
         let from = calls.list.len();
         let strays = scan_said(work, &mut calls, &mut group.said);
         if !strays.is_empty() {
@@ -71,15 +75,19 @@ pub(super) fn pair(work: &mut Work<'_>) {
     }
 }
 
-/// Whether results may answer calls that are not in the request: the server keeps them, or a part points at them.
-fn hides_calls(work: &Work<'_>) -> bool {
-    let Work { request, rules, turns, .. } = work;
+impl Group {
+    fn has_opaque(&self) -> bool {
+        let mut pieces = self.said.iter().chain(&self.run).flat_map(|turn| &turn.pieces);
+        pieces.any(|piece| matches!(piece.part.body, PartBody::Opaque(_)))
+    }
+}
+
+/// Whether the server keeps earlier messages, so that results may answer calls that are not in the request.
+fn keeps_history(work: &Work<'_>) -> bool {
+    let Work { request, rules, .. } = work;
     let stored =
         |key: &&str| request.extras.get(rules.protocol, key).is_some_and(|value| *value != Value::Null);
-    let opaque = |piece: &Piece| matches!(piece.part.body, PartBody::Opaque(_));
-    work.own
-        && !rules.stored_history.is_empty()
-        && (rules.stored_history.iter().any(stored) || turns.iter().flat_map(|turn| &turn.pieces).any(opaque))
+    work.own && rules.stored_history.iter().any(stored)
 }
 
 /// The ids by which a result could name a part that we have no word for.
@@ -88,7 +96,8 @@ fn opaque_ids(part: &Part) -> impl Iterator<Item = &str> {
     ["id", "call_id"].into_iter().filter_map(move |key| value?.get(key)?.as_str())
 }
 
-/// Cuts the conversation before each turn of the assistant; one that says nothing is dropped, so it parts nothing.
+/// Cuts the conversation before each turn of the assistant. One that says nothing is dropped, so it parts nothing; nor
+/// does one that holds only results, of which nothing is left when they are taken out.
 fn split(work: &mut Work<'_>) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut group = Group::default();
@@ -98,6 +107,10 @@ fn split(work: &mut Work<'_>) -> Vec<Group> {
             continue;
         }
         if turn.pieces.is_empty() && !(turn.came_empty && work.keeps_blanks()) {
+            continue;
+        }
+        if !turn.pieces.is_empty() && turn.pieces.iter().all(Piece::is_result) {
+            group.run.push(Turn::new(Role::Tool, turn.pieces));
             continue;
         }
         let joins = group.said.is_empty() || work.rules.joined_turns;
@@ -225,7 +238,7 @@ struct Calls {
     earlier: BTreeMap<String, VecDeque<usize>>,
     taken: BTreeSet<String>,
     suffixes: BTreeMap<String, usize>,
-    /// Results may answer calls that are not in the request.
+    /// Results may answer calls that are not in the request: the server keeps them, or an earlier part points at them.
     hidden: bool,
     /// Ids of parts of this group that may be calls of a kind we do not know.
     unread: BTreeSet<String>,

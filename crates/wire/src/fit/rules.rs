@@ -25,8 +25,8 @@ pub struct Rules {
     pub results_anywhere: bool,
     /// A result names its tool.
     pub results_named: bool,
-    /// Request fields which say that the server keeps earlier messages. With one of them, or with a part we have no word
-    /// for, a result may answer a call we can't see.
+    /// Request fields which say that the server keeps earlier messages. With one of them, or after a part we have no
+    /// word for, a result may answer a call we can't see.
     pub stored_history: &'static [&'static str],
     /// Free-text tools exist; otherwise they become functions with one string.
     pub custom_tools: bool,

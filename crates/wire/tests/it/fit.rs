@@ -1,6 +1,7 @@
 //! The validator: calls and results, their ids and names (the numbers are those of spec 20).
 
-use rail_model::{Extras, Opaque, Part, PartBody, Request, Role, ToolChoice};
+use rail_model::{Extras, Message, Opaque, Part, PartBody, Request, Role, ToolChoice};
+use rail_wire::fit::{check, fit};
 use rail_wire::{Quirks, TargetSpec};
 use serde_json::json;
 
@@ -267,4 +268,64 @@ fn trap_18_a_call_without_a_name_is_never_sent() {
     assert_eq!(out[2].parts[0], result("b"));
     assert_eq!(out[2].parts[1], text("[result of the tool call `a`, which had no tool's name]\nresult of a"));
     assert_eq!(losses, "messages[1].content[0]: a call without a tool's name; sent as text");
+}
+
+/// A result of the tool `f`, as Gemini's own client writes it.
+fn named(id: &str) -> Part {
+    let mut part = result(id);
+    if let PartBody::ToolResult(result) = &mut part.body {
+        result.name = Some("f".into());
+    }
+    part
+}
+
+#[test]
+fn results_may_answer_parts_we_cannot_read_that_came_before_them() {
+    let unread = || Part::new(PartBody::Opaque(opaque(GEMINI.protocol)));
+    let told = |id: &str| {
+        text(&format!("[result of the tool call `{id}`, which is not in this conversation]\nresult of {id}"))
+    };
+    let cases: Vec<(&str, Vec<Message>, Vec<Message>)> = vec![
+        (
+            "the part before the result",
+            vec![user([text("q")]), assistant([unread()]), user([named("a")])],
+            vec![user([text("q")]), assistant([unread()]), user([named("a")])],
+        ),
+        (
+            "the same in a message with a role of its own",
+            vec![user([text("q")]), assistant([unread()]), tool([named("a")])],
+            vec![user([text("q")]), assistant([unread()]), tool([named("a")])],
+        ),
+        (
+            "the part goes, as the conversation can't end with it",
+            vec![tool([named("a")]), assistant([unread()])],
+            vec![user([told("a")])],
+        ),
+        (
+            "the part goes, as the only thing after it is empty",
+            vec![user([named("a")]), assistant([unread()]), tool([])],
+            vec![user([told("a")])],
+        ),
+        (
+            "a second result keeps the part",
+            vec![user([named("a")]), assistant([unread()]), tool([named("a")])],
+            vec![user([told("a")]), assistant([unread()]), tool([named("a")])],
+        ),
+        (
+            "the result in the assistant's message, of which nothing else is left",
+            vec![user([unread()]), assistant([named("a")])],
+            vec![user([named("a"), unread()])],
+        ),
+        (
+            "the same between words of the user",
+            vec![user([unread()]), assistant([named("a")]), user([text("q")])],
+            vec![user([named("a"), unread()]), user([text("q")])],
+        ),
+    ];
+    for (name, messages, expected) in cases {
+        let once = fit(&own(&GEMINI, messages), &target(), &GEMINI).request;
+        assert_eq!(once.messages, expected, "{name}");
+        assert_eq!(check(&once, &target(), &GEMINI), [""; 0], "{name}");
+        assert_eq!(fit(&once, &target(), &GEMINI).request, once, "{name}");
+    }
 }

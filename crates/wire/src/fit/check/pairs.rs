@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use rail_model::{Message, Part, PartBody, Request, Role};
 
-use super::{Checker, each_part};
+use super::Checker;
 use crate::fit::{Results, Rules};
 
 impl Checker<'_> {
@@ -27,7 +27,9 @@ impl Checker<'_> {
             let (said, after) = rest.split_at_checked(said).unwrap_or((rest, &[]));
             let run = after.iter().take_while(|message| !is_assistant(message)).count();
             let (run, after) = after.split_at_checked(run).unwrap_or((after, &[]));
-            self.answers(said, run);
+            // Where parts point at calls, they do so for a whole run of messages.
+            let hidden = messages.len() - after.len() > self.hidden_from;
+            self.answers(said, run, hidden);
             let strays = said.iter().flat_map(|message| &message.parts).filter_map(result_id).count();
             self.demand(strays == 0, || "a result in the assistant's message".into());
             rest = after;
@@ -37,11 +39,13 @@ impl Checker<'_> {
     /// One result for each call, somewhere after it.
     fn pairs_in_order(&mut self, messages: &[Message]) {
         let mut open = BTreeSet::new();
-        let said = messages.iter().flat_map(|message| &message.parts);
-        for part in said.clone() {
+        let numbered = messages.iter().enumerate();
+        let said = numbered.flat_map(|(at, message)| message.parts.iter().map(move |part| (at, part)));
+        for (at, part) in said.clone() {
             open.extend(call_id(part));
             if let Some(id) = result_id(part) {
-                let known = open.remove(id) || self.hidden || said.clone().any(|part| is_unread(part, id));
+                let hidden = at >= self.hidden_from || said.clone().any(|(_, part)| is_unread(part, id));
+                let known = open.remove(id) || hidden;
                 self.demand(known, || format!("the result `{id}` without a call"));
             }
         }
@@ -49,7 +53,7 @@ impl Checker<'_> {
     }
 
     /// The messages between two turns of the assistant begin with the results of the first.
-    fn answers(&mut self, said: &[Message], run: &[Message]) {
+    fn answers(&mut self, said: &[Message], run: &[Message], hidden: bool) {
         let mut calls: Vec<&str> =
             said.iter().flat_map(|message| &message.parts).filter_map(call_id).collect();
         let mut results = Vec::new();
@@ -69,7 +73,7 @@ impl Checker<'_> {
         let unread =
             |id: &str| said.iter().flat_map(|message| &message.parts).any(|part| is_unread(part, id));
         let called: BTreeSet<&str> = calls.iter().copied().collect();
-        results.retain(|id| called.contains(id) || !(self.hidden || unread(id)));
+        results.retain(|id| called.contains(id) || !(hidden || unread(id)));
         if self.own {
             calls.sort_unstable();
             results.sort_unstable();
@@ -90,12 +94,23 @@ impl Checker<'_> {
     }
 }
 
-/// Whether any result may stand without its call: the server keeps messages that we can't see, or a part points at some.
-pub(super) fn hides_calls(request: &Request, rules: &Rules) -> bool {
-    let opaque = each_part(request).any(|(_, part)| matches!(part.body, PartBody::Opaque(_)));
+/// From which message on results may stand without their calls: from the first if the server keeps messages that we can't
+/// see, otherwise from a part that may point at some. One in the user's words counts for all that was said with it.
+pub(super) fn hides_calls_from(request: &Request, rules: &Rules) -> usize {
+    let messages = &request.messages;
     let stored = |key: &&str| request.extras.get(rules.protocol, key).is_some_and(|value| !value.is_null());
-    let own = request.origin == Some(rules.protocol);
-    own && !rules.stored_history.is_empty() && (opaque || rules.stored_history.iter().any(stored))
+    if request.origin != Some(rules.protocol) || rules.stored_history.is_empty() {
+        return usize::MAX;
+    }
+    if rules.stored_history.iter().any(stored) {
+        return 0;
+    }
+    let is_opaque = |part: &Part| matches!(part.body, PartBody::Opaque(_));
+    let Some(at) = messages.iter().position(|message| message.parts.iter().any(is_opaque)) else {
+        return usize::MAX;
+    };
+    let with_it = messages.iter().take(at + 1).rev().take_while(|message| message.role != Role::Assistant);
+    at + 1 - with_it.count().max(1)
 }
 
 /// Whether a part is one we have no word for and goes by this id, so that it may be a call.
