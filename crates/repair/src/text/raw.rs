@@ -112,10 +112,10 @@ impl Raw<'_> {
     }
 
     /// Whether the tag of another parameter ends this one although it was not closed: the tool must wait for that one, and
-    /// its tag begin a line where the format has lines. Where nothing is known of the tool, only the line tells.
+    /// its tag begin a line where the value did. Where nothing is known of the tool, only the line tells.
     fn breaks_off(&self, edges: &Edges, awaited: Option<bool>) -> bool {
         match awaited {
-            Some(awaited) => awaited && (edges.breaks || self.dialect.newlines != Newlines::One),
+            Some(awaited) => awaited && (edges.breaks || !edges.began_line),
             None => edges.breaks && self.dialect.syntax != Syntax::Legacy,
         }
     }
@@ -165,6 +165,8 @@ struct Edges {
     newlines: Newlines,
     /// Nothing came yet.
     fresh: bool,
+    /// The format puts values on lines of their own, and this one is.
+    began_line: bool,
     /// A line end that may be the last thing.
     held: String,
     /// The whole value so far, where its last character decides about its first.
@@ -175,7 +177,7 @@ struct Edges {
 
 impl Edges {
     fn new(newlines: Newlines) -> Self {
-        Self { newlines, fresh: true, held: String::new(), whole: None, breaks: false }
+        Self { newlines, fresh: true, began_line: false, held: String::new(), whole: None, breaks: false }
     }
 
     fn text(&mut self, cx: &mut Cx, text: &str, params: &mut Params) {
@@ -196,7 +198,11 @@ impl Edges {
             }
             self.fresh = false;
             match self.newlines {
-                Newlines::One => joined = strip_first(&joined).to_owned(),
+                Newlines::One => {
+                    let inner = strip_first(&joined).to_owned();
+                    self.began_line = inner.len() < joined.len();
+                    joined = inner;
+                }
                 Newlines::Both if strip_first(&joined).len() < joined.len() => {
                     self.whole = Some(String::new())
                 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::tags_common::{call, calls, check, cut, prose, unknown};
+use crate::tags_common::{Row, call, calls, check, cut, prose, unknown};
 
 #[test]
 fn qwen_xml() {
@@ -58,6 +58,11 @@ fn qwen_xml() {
         calls(
             "no closer of a parameter before the next",
             "<tool_call>\n<function=edit_file>\n<parameter=file_path>\nm.c\n<parameter=old_string>\na\n</parameter>\n</function>\n</tool_call>",
+            json!([call("edit_file", json!({"file_path": "m.c", "old_string": "a"}))]),
+        ),
+        calls(
+            "no closer of a parameter before the next, all on one line",
+            "<tool_call><function=edit_file><parameter=file_path>m.c<parameter=old_string>a</parameter></function></tool_call>",
             json!([call("edit_file", json!({"file_path": "m.c", "old_string": "a"}))]),
         ),
         calls(
@@ -129,6 +134,19 @@ fn qwen_xml() {
             "```xml\n<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_call>\n```",
             dir(),
         ),
+        calls(
+            "a fence with a token that ends the turn behind it",
+            "```xml\n<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_call>\n```<|im_end|>",
+            dir(),
+        ),
+        Row {
+            finish: "length",
+            ..calls(
+                "cut in the last closer",
+                "<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_c",
+                dir(),
+            )
+        },
         prose("code within a line", "Say `<function=list_dir>` or `<b>`, `a <tool_call> b`, not `x`."),
         calls(
             "a call behind code within a line",
@@ -140,6 +158,12 @@ fn qwen_xml() {
         cut("cut in a value", "<tool_call>\n<function=list_dir>\n<parameter=path>\nsr", &["list_dir"]),
         cut("cut in a value, nobody says so", "<tool_call>\n<function=list_dir>\n<parameter=path>\nsr", &["list_dir"])
             .stopped(),
+        cut(
+            "no closer but the parameters', and the tool acts",
+            "<tool_call>\n<function=write_file>\n<parameter=file_path>\nx\n</parameter>\n<parameter=content>\nabc\n</parameter>\n",
+            &["write_file"],
+        )
+        .stopped(),
         cut(
             "cut behind a value",
             "<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n",
@@ -212,9 +236,15 @@ fn glm() {
         ),
         calls(
             "no closer at all",
-            "<tool_call>run_command<arg_key>command</arg_key><arg_value>make</arg_value>",
-            make(),
+            "<tool_call>list_dir<arg_key>path</arg_key><arg_value>src</arg_value>",
+            dir(),
         ),
+        cut(
+            "no closer at all, and the tool acts",
+            "<tool_call>run_command<arg_key>command</arg_key><arg_value>make</arg_value>",
+            &["run_command"],
+        )
+        .stopped(),
         calls("no parameters", "<tool_call>get_time</tool_call>", json!([call("get_time", json!({}))])),
         calls("no parameters, no closer", "<tool_call>get_time", json!([call("get_time", json!({}))])),
         calls(
