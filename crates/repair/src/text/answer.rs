@@ -276,8 +276,15 @@ pub(super) fn give(cx: &mut Cx, from: usize, calls: Vec<Call>, format: &'static 
 }
 
 /// Closers that nothing opened, which models leave behind a call.
-const CLOSERS: &[&str] =
-    &["</tool_call>", "</tool_calls>", "</function_calls>", "</function_call>", "</function>", "</invoke>"];
+const CLOSERS: &[&str] = &[
+    "</tool_call>",
+    "</tool_calls>",
+    "</function_calls>",
+    "</function_call>",
+    "</function>",
+    "</invoke>",
+    "]<]minimax[>[</tool_call>",
+];
 
 /// Tokens that end a turn.
 const TURN_ENDS: &[&str] = &[

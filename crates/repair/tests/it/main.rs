@@ -16,6 +16,7 @@ mod rows;
 mod settle;
 mod tags;
 mod tags_common;
+mod tags_invoke;
 mod tags_long;
 mod tags_tokens;
 mod thinking;

@@ -25,6 +25,11 @@ fn dsml() {
             json!([call("read_file", json!({"y": "8", "z": 8, "x": "not {json"}))]),
         ),
         calls(
+            "a wrapper that is opened and closed twice",
+            format!("<｜DSML｜tool_calls>\n{}\n</｜DSML｜tool_calls>", spelled("｜DSML｜", "/｜DSML｜")),
+            dir(),
+        ),
+        calls(
             "JSON body",
             "<｜DSML｜function_calls><｜DSML｜invoke name=\"list_dir\">{\"path\": \"src\"}</｜DSML｜invoke></｜DSML｜function_calls>",
             dir(),
