@@ -77,8 +77,7 @@ async fn opening(cx: &mut Cx) -> Option<Fence> {
             Some(_) => cx.step(),
         }
     }
-    let language =
-        cx.slice(from, cx.at()).trim().split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    let language = cx.slice(from, cx.at()).split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     cx.take("\n").await;
     Some(Fence { tick, length, language })
 }

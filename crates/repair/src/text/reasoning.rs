@@ -51,6 +51,9 @@ pub(super) async fn begins(cx: &mut Cx, pair: &Pair, length: usize, place: &Plac
     if !place.mid_line || ends_sentence(cx) {
         return true;
     }
+    if cx.is_tired() {
+        return false;
+    }
     let from = cx.at();
     cx.advance(length);
     let inside = cx.until(&[pair.close, "\n\n"], MAX_INLINE).await;

@@ -319,6 +319,11 @@ fn glm() {
             json!([call("get_time", json!({}))]),
         ),
         calls(
+            "JSON behind an opener said twice",
+            "<tool_call><tool_call>\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}\n</tool_call></tool_call>",
+            dir(),
+        ),
+        calls(
             "JSON in the outer tag",
             "<tool_calls><tool_call>{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}</tool_call></tool_calls>",
             dir(),
