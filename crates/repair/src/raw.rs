@@ -29,7 +29,8 @@ fn strict(raw: &str) -> Option<Value> {
 
 /// The value that the whole text is, as JSON or as a Python literal; strings are not allowed here.
 fn tolerant(word: &str, types: Types) -> Option<Value> {
-    if types.has(Kind::Null) && matches!(word, "null" | "None") {
+    // Even where the schema knows no null: one that need not be there is left out later.
+    if matches!(word, "null" | "None") {
         return Some(Value::Null);
     }
     if let Some(number) = number_of(word, types) {
@@ -58,6 +59,8 @@ mod tests {
             (json!({"type": "integer"}), "5.0", json!(5)),
             (json!({"type": "integer"}), "5.5", json!("5.5")),
             (json!({"type": "integer"}), "five", json!("five")),
+            (json!({"type": "integer"}), "null", json!(null)),
+            (json!({"type": "array"}), "None", json!(null)),
             (json!({"type": "number"}), "5.5", json!(5.5)),
             (json!({"type": "number"}), "Infinity", json!("Infinity")),
             (json!({"type": "number"}), "1e999", json!("1e999")),

@@ -36,6 +36,8 @@ pub(super) struct Place {
     code: usize,
     /// The fence it is within.
     pub(super) fence: Option<Fence>,
+    /// A tag that begins reasoning was only named, so its closer is named, too.
+    named: bool,
 }
 
 impl Place {
@@ -44,7 +46,8 @@ impl Place {
         self.fence.is_some() || self.code > 0 || self.ticks > 0
     }
 
-    fn pass(&mut self, byte: u8) {
+    /// Moves over a byte.
+    pub(super) fn pass(&mut self, byte: u8) {
         if byte == b'`' {
             self.ticks += 1;
             return;
@@ -68,8 +71,8 @@ impl Place {
     }
 }
 
-/// Bytes that need a look: they may begin something, or tell where in Markdown we are.
-fn is_plain(byte: u8) -> bool {
+/// Whether a byte needs no look: it begins nothing, and does not tell where in Markdown we are.
+pub(super) fn is_plain(byte: u8) -> bool {
     !matches!(byte, b'\n' | b'`') && !openers::may_begin(byte)
 }
 
@@ -124,15 +127,8 @@ fn pass(cx: &mut Cx, place: &mut Place, far: bool) {
 /// At the first character of a line: a fence, or something that may be a call because it stands there.
 async fn line(cx: &mut Cx, place: &mut Place) -> bool {
     let from = cx.at();
-    if let Some(open) = place.fence.clone() {
-        if fence::close(cx, &open).await {
-            place.fence = None;
-            place.mid_line = true;
-            let at = cx.at();
-            cx.settle_to(at);
-            return true;
-        }
-        return false;
+    if place.fence.is_some() {
+        return passed_fence(cx, place).await;
     }
     // A fence that exists only for calls opens nothing but at the start of a line.
     if cx.sees("`").await
@@ -160,23 +156,28 @@ async fn line(cx: &mut Cx, place: &mut Place) -> bool {
             Weak::No => cx.rewind(from),
         }
     }
-    if let Some(open) = fence::open(cx).await {
-        place.fence = Some(open);
-        place.mid_line = false;
+    passed_fence(cx, place).await
+}
+
+/// Moves over a line that opens or closes a fence.
+async fn passed_fence(cx: &mut Cx, place: &mut Place) -> bool {
+    let passed = fence::pass(cx, &mut place.fence).await;
+    if passed {
+        // The line end behind a closing fence is still to come.
+        place.mid_line = place.fence.is_none();
         let at = cx.at();
         cx.settle_to(at);
-        return true;
     }
-    false
+    passed
 }
 
 /// At a byte that may begin an opener: whether there was one; it is dealt with then.
 async fn opener(cx: &mut Cx, place: &mut Place) -> bool {
     let from = cx.at();
     let Some((opener, length)) = openers::here(cx).await else { return false };
-    let quoted = cx.before(from) == Some(b'`');
+    let in_code = place.in_code();
     match opener {
-        Opener::Think(pair) if !quoted && !place.in_code() => {
+        Opener::Think(pair) if !in_code && !reasoning::is_quoted(cx, length).await => {
             if reasoning::begins(cx, pair, length, place).await {
                 cx.advance(length);
                 cx.cut_out(from);
@@ -185,13 +186,15 @@ async fn opener(cx: &mut Cx, place: &mut Place) -> bool {
                 *place = Place::default();
                 return true;
             }
+            place.named = true;
         }
-        Opener::Unthink(_) if !quoted && !place.in_code() => {
+        Opener::Unthink(_) if place.named => place.named = false,
+        Opener::Unthink(_) if !in_code && !reasoning::is_quoted(cx, length).await => {
             cx.advance(length);
             cx.drop_from(from);
             return true;
         }
-        Opener::Call(which) if !quoted && call(cx, place, which, length).await => {
+        Opener::Call(which) if cx.before(from) != Some(b'`') && call(cx, place, which, length).await => {
             *place = Place::default();
             return true;
         }
@@ -272,14 +275,19 @@ pub(super) fn give(cx: &mut Cx, from: usize, calls: Vec<Call>, format: &'static 
     cx.skip_said();
 }
 
-/// What models and servers leave behind a call: closers that nothing opened, and tokens that end a turn.
-const TRAILERS: &[&str] = &[
+/// Closers that nothing opened, which models leave behind a call.
+const CLOSERS: &[&str] = &[
     "</tool_call>",
     "</tool_calls>",
     "</function_calls>",
     "</function_call>",
     "</function>",
     "</invoke>",
+    "]<]minimax[>[</tool_call>",
+];
+
+/// Tokens that end a turn.
+const TURN_ENDS: &[&str] = &[
     "<|im_end|>",
     "<|eot_id|>",
     "<|eot|>",
@@ -300,16 +308,38 @@ const TRAILERS: &[&str] = &[
     "[EOS]",
 ];
 
+/// Whether a token that ends a turn is at the cursor.
+pub(super) async fn ends_turn(cx: &mut Cx) -> bool {
+    cx.sees("<").await && cx.sees_any(TURN_ENDS).await
+}
+
 /// Moves over what is left behind calls.
 pub(super) async fn trailer(cx: &mut Cx) {
     while one_trailer(cx).await {}
+    torn_closer(cx).await;
+}
+
+/// Moves over the beginning of a closer with which the text ends.
+async fn torn_closer(cx: &mut Cx) {
+    let from = cx.at();
+    cx.blanks().await;
+    cx.hit_end = false;
+    let whole = cx.sees_any(CLOSERS).await || cx.sees_any(TURN_ENDS).await;
+    let rest = cx.rest();
+    let begins = |words: &[&str]| words.iter().any(|word| word.starts_with(rest));
+    if !whole && cx.hit_end && !rest.is_empty() && (begins(CLOSERS) || begins(TURN_ENDS)) {
+        let length = rest.len();
+        cx.advance(length);
+    } else {
+        cx.rewind(from);
+    }
 }
 
 /// Moves over one thing that is left behind calls, and the blanks before it; nothing moved when there is none.
 pub(super) async fn one_trailer(cx: &mut Cx) -> bool {
     let from = cx.at();
     cx.blanks().await;
-    let there = cx.take_any(TRAILERS).await || wrappers::take_close(cx).await;
+    let there = cx.take_any(CLOSERS).await || cx.take_any(TURN_ENDS).await || wrappers::take_close(cx).await;
     if !there {
         cx.rewind(from);
     }

@@ -192,13 +192,11 @@ impl Params {
         self.live.end(cx, false)
     }
 
-    /// The text ended inside the call. If no value is open and the model stopped by itself, only closers are missing;
-    /// otherwise the arguments stay visibly cut.
+    /// The text ended inside the call. The arguments stay visibly open: whether closers may be added when nothing else is
+    /// missing depends on the tool, and who settles the call decides.
     pub(super) fn end_of_text(self, cx: &mut Cx) -> Option<Call> {
-        if self.open.is_some() || cx.ending() == Ending::Cut {
-            return self.cut(cx);
-        }
-        self.end(cx).map(|call| Call { mended: Some(Step::Closed), ..call })
+        let is_cut = self.open.is_some() || cx.ending() == Ending::Cut;
+        self.cut(cx).map(|call| Call { cut: is_cut, ..call })
     }
 
     /// The text ended inside the call: its arguments stay visibly cut.

@@ -38,12 +38,18 @@ pub(super) async fn bare(cx: &mut Cx, dialect: &Dialect) -> Option<Found> {
     let Mark::Call(head) = marks::mark(cx, dialect).await? else { return None };
     let found = bare_call(cx, dialect, head).await?;
     // What was around the calls may have lost its beginning only.
+    unwraps(cx, dialect).await;
+    Some(found)
+}
+
+/// Moves over closers of what holds calls.
+async fn unwraps(cx: &mut Cx, dialect: &Dialect) {
     loop {
         let from = cx.at();
         marks::blanks(cx, dialect).await;
         if marks::mark(cx, dialect).await != Some(Mark::Unwrap) {
             cx.rewind(from);
-            return Some(found);
+            return;
         }
     }
 }
@@ -77,6 +83,8 @@ pub(super) async fn calls(cx: &mut Cx, dialect: &Dialect) -> Option<Found> {
             Some(Mark::Wrap) => {}
             Some(Mark::Unwrap) => {
                 found.closed = true;
+                // An opener that was said twice may be closed twice.
+                unwraps(cx, dialect).await;
                 break;
             }
             Some(Mark::Uncall | Mark::Param { .. } | Mark::Unparam { .. }) | None => {

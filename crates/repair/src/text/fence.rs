@@ -1,3 +1,4 @@
+use super::answer;
 use super::cx::Cx;
 
 /// An open code fence: what it is made of, how long, and what language it says.
@@ -41,6 +42,24 @@ pub(super) async fn open(cx: &mut Cx) -> Option<Fence> {
     fence
 }
 
+/// Moves over the line that opens a fence, or closes the one that is open, and keeps that in mind; false, and nothing moved,
+/// when there is none at the cursor.
+pub(super) async fn pass(cx: &mut Cx, fence: &mut Option<Fence>) -> bool {
+    match fence {
+        Some(open) => {
+            let closed = close(cx, open).await;
+            if closed {
+                *fence = None;
+            }
+            closed
+        }
+        None => {
+            *fence = open(cx).await;
+            fence.is_some()
+        }
+    }
+}
+
 async fn opening(cx: &mut Cx) -> Option<Fence> {
     let tick = cx.peek().await.filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = run(cx, tick).await;
@@ -53,6 +72,8 @@ async fn opening(cx: &mut Cx) -> Option<Fence> {
             None | Some(b'\n') => break,
             // The info string of a fence of backticks has none; it is code within a line.
             Some(byte) if byte == b'`' && tick == b'`' => return None,
+            // No language has this in its name; a tag was written right behind a fence.
+            Some(b'<') => return None,
             Some(_) => cx.step(),
         }
     }
@@ -67,7 +88,7 @@ pub(super) async fn close(cx: &mut Cx, fence: &Fence) -> bool {
     cx.spaces().await;
     if run(cx, fence.tick).await >= fence.length {
         cx.spaces().await;
-        if matches!(cx.peek().await, None | Some(b'\n' | b'\r')) {
+        if matches!(cx.peek().await, None | Some(b'\n' | b'\r')) || answer::ends_turn(cx).await {
             return true;
         }
     }

@@ -30,6 +30,7 @@ impl Raw<'_> {
     /// which belongs to the value stays in it.
     pub(super) async fn read(&self, cx: &mut Cx, params: &mut Params) -> Ended {
         let mut edges = Edges::new(self.dialect.newlines);
+        let mut inner = Inner::default();
         loop {
             let next = memchr(b'<', cx.rest().as_bytes());
             let length = next.unwrap_or(cx.rest().len());
@@ -40,8 +41,12 @@ impl Raw<'_> {
                 }
                 return Ended::Over;
             }
-            if let Some(ended) = self.ends(cx, &edges, params).await {
-                edges.end(cx, params);
+            if let Some(ended) = self.ends(cx, &edges, &mut inner, params).await {
+                if ended == Ended::Unclosed && inner.any {
+                    // Whether calls in it belong to it or come after it, nobody can tell.
+                    return Ended::Over;
+                }
+                edges.end(cx, params, ended);
                 return ended;
             }
             self.pass(cx, 1, &mut edges, params);
@@ -71,6 +76,7 @@ impl Raw<'_> {
                 let after = cx.at();
                 if matches!(closer, Some(Mark::Unparam { .. })) && self.can_follow_value(cx).await {
                     cx.rewind(after);
+                    edges.end(cx, params, Ended::Closed);
                     return Some(Ended::Closed);
                 }
                 cx.rewind(from);
@@ -88,10 +94,21 @@ impl Raw<'_> {
     }
 
     /// Whether the value ends at the `<` at the cursor; if so, its closer is passed.
-    async fn ends(&self, cx: &mut Cx, edges: &Edges, params: &Params) -> Option<Ended> {
+    async fn ends(&self, cx: &mut Cx, edges: &Edges, inner: &mut Inner, params: &Params) -> Option<Ended> {
         let from = cx.at();
         let mark = marks::mark(cx, self.dialect).await?;
         let after = cx.at();
+        if self.begins_call(cx, &mark).await {
+            inner.open += 1;
+            inner.any = true;
+            cx.rewind(from);
+            return None;
+        }
+        cx.rewind(after);
+        if inner.has(&mark) {
+            cx.rewind(from);
+            return None;
+        }
         let ended = match mark {
             Mark::Unparam { space } if space == self.space && self.can_follow_value(cx).await => {
                 Some(Ended::Closed)
@@ -111,11 +128,33 @@ impl Raw<'_> {
         ended
     }
 
+    /// Whether a mark, which was just passed, begins a call that stands in the value, say as an example: then closers up to
+    /// its own belong to it.
+    async fn begins_call(&self, cx: &mut Cx, mark: &Mark) -> bool {
+        match mark {
+            Mark::Call(head) if head.name.is_some() && !head.whole => {}
+            Mark::Wrap if self.dialect.syntax == Syntax::Keys => {
+                cx.blanks().await;
+                if marks::word(cx).await.is_none() {
+                    return false;
+                }
+            }
+            Mark::Call(_)
+            | Mark::Wrap
+            | Mark::Unwrap
+            | Mark::Uncall
+            | Mark::Param { .. }
+            | Mark::Unparam { .. } => return false,
+        }
+        marks::blanks(cx, self.dialect).await;
+        matches!(marks::mark(cx, self.dialect).await, Some(Mark::Param { .. } | Mark::Uncall))
+    }
+
     /// Whether the tag of another parameter ends this one although it was not closed: the tool must wait for that one, and
-    /// its tag begin a line where the format has lines. Where nothing is known of the tool, only the line tells.
+    /// its tag begin a line where the value did. Where nothing is known of the tool, only the line tells.
     fn breaks_off(&self, edges: &Edges, awaited: Option<bool>) -> bool {
         match awaited {
-            Some(awaited) => awaited && (edges.breaks || self.dialect.newlines != Newlines::One),
+            Some(awaited) => awaited && (edges.breaks || !edges.began_line),
             None => edges.breaks && self.dialect.syntax != Syntax::Legacy,
         }
     }
@@ -160,11 +199,42 @@ pub(super) async fn ends_text(cx: &mut Cx) -> bool {
     cx.is_over().await
 }
 
+/// Calls that stand in a value.
+#[derive(Default)]
+struct Inner {
+    /// How many are not closed yet.
+    open: usize,
+    /// How many of those things that hold calls are not closed yet.
+    wraps: usize,
+    /// There were some.
+    any: bool,
+}
+
+impl Inner {
+    /// Whether a mark belongs to a call in the value, or to what holds one.
+    fn has(&mut self, mark: &Mark) -> bool {
+        match mark {
+            Mark::Wrap => self.wraps += 1,
+            Mark::Uncall if self.open > 0 => self.open -= 1,
+            Mark::Unwrap if self.wraps > 0 => {
+                self.wraps -= 1;
+                self.open = 0;
+            }
+            Mark::Uncall | Mark::Unwrap | Mark::Param { .. } | Mark::Unparam { .. } | Mark::Call(_) => {
+                return self.open > 0;
+            }
+        }
+        true
+    }
+}
+
 /// Keeps line ends at the edges of a value back until it is known whether they belong to it.
 struct Edges {
     newlines: Newlines,
     /// Nothing came yet.
     fresh: bool,
+    /// The format puts values on lines of their own, and this one is.
+    began_line: bool,
     /// A line end that may be the last thing.
     held: String,
     /// The whole value so far, where its last character decides about its first.
@@ -175,7 +245,7 @@ struct Edges {
 
 impl Edges {
     fn new(newlines: Newlines) -> Self {
-        Self { newlines, fresh: true, held: String::new(), whole: None, breaks: false }
+        Self { newlines, fresh: true, began_line: false, held: String::new(), whole: None, breaks: false }
     }
 
     fn text(&mut self, cx: &mut Cx, text: &str, params: &mut Params) {
@@ -184,11 +254,7 @@ impl Edges {
         }
         self.breaks = text.ends_with('\n');
         let mut joined = std::mem::take(&mut self.held) + text;
-        if self.newlines == Newlines::Verbatim {
-            params.text(cx, &joined);
-            return;
-        }
-        if self.fresh {
+        if self.fresh && self.newlines != Newlines::Verbatim {
             // A carriage return alone does not tell yet whether it begins a line end.
             if joined == "\r" {
                 self.held = joined;
@@ -196,7 +262,11 @@ impl Edges {
             }
             self.fresh = false;
             match self.newlines {
-                Newlines::One => joined = strip_first(&joined).to_owned(),
+                Newlines::One => {
+                    let inner = strip_first(&joined).to_owned();
+                    self.began_line = inner.len() < joined.len();
+                    joined = inner;
+                }
                 Newlines::Both if strip_first(&joined).len() < joined.len() => {
                     self.whole = Some(String::new())
                 }
@@ -207,19 +277,20 @@ impl Edges {
             whole.push_str(&joined);
             return;
         }
-        if self.newlines == Newlines::One {
-            let kept = if joined.ends_with('\r') { joined.len() - 1 } else { strip_last(&joined).len() };
-            self.held = joined.split_off(kept);
-        }
+        let kept = if joined.ends_with('\r') { joined.len() - 1 } else { strip_last(&joined).len() };
+        self.held = joined.split_off(kept);
         params.text(cx, &joined);
     }
 
-    /// The value is over.
-    fn end(self, cx: &mut Cx, params: &mut Params) {
+    /// The value is over. A line end before what stands in place of its closer is the markup's.
+    fn end(self, cx: &mut Cx, params: &mut Params, ended: Ended) {
         if let Some(whole) = self.whole {
             let is_wrapped = strip_last(&whole).len() < whole.len();
             params.text(cx, if is_wrapped { strip_last(strip_first(&whole)) } else { &whole });
-        } else if strip_last(&self.held).len() == self.held.len() {
+            return;
+        }
+        let keeps = self.newlines != Newlines::One && ended == Ended::Closed;
+        if keeps || strip_last(&self.held).len() == self.held.len() {
             params.text(cx, &self.held);
         }
     }

@@ -28,6 +28,11 @@ pub(super) fn is_arguments_key(key: &str) -> bool {
     ARGUMENTS_KEYS.contains(&key)
 }
 
+/// Whether a key may stand in a call but says nothing that matters.
+pub(super) fn is_extra_key(key: &str) -> bool {
+    EXTRA_KEYS.contains(&key)
+}
+
 /// Whether an object that begins with this key may be a call.
 pub(super) fn may_begin_call(key: &str) -> bool {
     [NAME_KEYS, ARGUMENTS_KEYS, LIST_KEYS, WRAPPER_KEYS, EXTRA_KEYS].iter().any(|keys| keys.contains(&key))

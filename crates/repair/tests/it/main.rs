@@ -21,5 +21,7 @@ mod settle;
 mod stream;
 mod tags;
 mod tags_common;
+mod tags_invoke;
 mod tags_long;
 mod tags_tokens;
+mod thinking;

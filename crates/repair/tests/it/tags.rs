@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::tags_common::{call, calls, check, cut, prose, unknown};
+use crate::tags_common::{Row, call, calls, check, cut, prose, unknown};
 
 #[test]
 fn qwen_xml() {
@@ -61,6 +61,11 @@ fn qwen_xml() {
             json!([call("edit_file", json!({"file_path": "m.c", "old_string": "a"}))]),
         ),
         calls(
+            "no closer of a parameter before the next, all on one line",
+            "<tool_call><function=edit_file><parameter=file_path>m.c<parameter=old_string>a</parameter></function></tool_call>",
+            json!([call("edit_file", json!({"file_path": "m.c", "old_string": "a"}))]),
+        ),
+        calls(
             "no closer of the last parameter",
             "<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</function>\n</tool_call>",
             dir(),
@@ -98,6 +103,17 @@ fn qwen_xml() {
             "<tool_call>\n<function=edit_file>\n<parameter=old_string>\n\n  a \n\n</parameter>\n<parameter=new_string>\r\nb\r\n</parameter>\n</function>\n</tool_call>",
             json!([call("edit_file", json!({"old_string": "\n  a \n", "new_string": "b"}))]),
         ),
+        cut(
+            "whether a call stands in an open value or behind it nobody knows",
+            "<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n<tool_call>\n<function=get_time>\n</function>\n</tool_call>",
+            &["list_dir"],
+        )
+        .stopped(),
+        calls(
+            "null where there is no such type",
+            "<tool_call>\n<function=read_file>\n<parameter=file_path>\nnull\n</parameter>\n<parameter=limit>\nNone\n</parameter>\n</function>\n</tool_call>",
+            json!([call("read_file", json!({"file_path": "null"}))]),
+        ),
         calls(
             "a name nobody declared, within the wrapper",
             "<tool_call>\n<function=frob>\n<parameter=x>\n1\n</parameter>\n</function>\n</tool_call>",
@@ -129,6 +145,19 @@ fn qwen_xml() {
             "```xml\n<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_call>\n```",
             dir(),
         ),
+        calls(
+            "a fence with a token that ends the turn behind it",
+            "```xml\n<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_call>\n```<|im_end|>",
+            dir(),
+        ),
+        Row {
+            finish: "length",
+            ..calls(
+                "cut in the last closer",
+                "<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n</function>\n</tool_c",
+                dir(),
+            )
+        },
         prose("code within a line", "Say `<function=list_dir>` or `<b>`, `a <tool_call> b`, not `x`."),
         calls(
             "a call behind code within a line",
@@ -140,6 +169,12 @@ fn qwen_xml() {
         cut("cut in a value", "<tool_call>\n<function=list_dir>\n<parameter=path>\nsr", &["list_dir"]),
         cut("cut in a value, nobody says so", "<tool_call>\n<function=list_dir>\n<parameter=path>\nsr", &["list_dir"])
             .stopped(),
+        cut(
+            "no closer but the parameters', and the tool acts",
+            "<tool_call>\n<function=write_file>\n<parameter=file_path>\nx\n</parameter>\n<parameter=content>\nabc\n</parameter>\n",
+            &["write_file"],
+        )
+        .stopped(),
         cut(
             "cut behind a value",
             "<tool_call>\n<function=list_dir>\n<parameter=path>\nsrc\n</parameter>\n",
@@ -211,10 +246,31 @@ fn glm() {
             make(),
         ),
         calls(
-            "no closer at all",
-            "<tool_call>run_command<arg_key>command</arg_key><arg_value>make</arg_value>",
+            "no closer of the last value, on lines",
+            "<tool_call>run_command\n<arg_key>command</arg_key>\n<arg_value>make\n</tool_call>",
             make(),
         ),
+        calls(
+            "neither opener nor closer of a value",
+            "<tool_call>run_command\n<arg_key>command</arg_key>\nmake\n</tool_call>",
+            make(),
+        ),
+        calls(
+            "doubled key closer, on lines",
+            "<tool_call>run_command\n<arg_key>command</arg_key>\n</arg_key>\n<arg_value>make</arg_value>\n</tool_call>",
+            make(),
+        ),
+        calls(
+            "no closer at all",
+            "<tool_call>list_dir<arg_key>path</arg_key><arg_value>src</arg_value>",
+            dir(),
+        ),
+        cut(
+            "no closer at all, and the tool acts",
+            "<tool_call>run_command<arg_key>command</arg_key><arg_value>make</arg_value>",
+            &["run_command"],
+        )
+        .stopped(),
         calls("no parameters", "<tool_call>get_time</tool_call>", json!([call("get_time", json!({}))])),
         calls("no parameters, no closer", "<tool_call>get_time", json!([call("get_time", json!({}))])),
         calls(
@@ -263,6 +319,11 @@ fn glm() {
             json!([call("get_time", json!({}))]),
         ),
         calls(
+            "JSON behind an opener said twice",
+            "<tool_call><tool_call>\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}\n</tool_call></tool_call>",
+            dir(),
+        ),
+        calls(
             "JSON in the outer tag",
             "<tool_calls><tool_call>{\"name\": \"list_dir\", \"arguments\": {\"path\": \"src\"}}</tool_call></tool_calls>",
             dir(),
@@ -275,116 +336,5 @@ fn glm() {
             &["run_command"],
         ),
         cut("cut in a key", "<tool_call>run_command<arg_key>comm", &["run_command"]),
-    ]);
-}
-
-#[test]
-fn invoke() {
-    let dir = || json!([call("list_dir", json!({"path": "src"}))]);
-    check(&[
-        calls(
-            "a namespace that is listed nowhere",
-            "Hm.\n<acme:function_calls>\n<acme:invoke name=\"list_dir\">\n<acme:parameter name=\"path\">src</acme:parameter>\n</acme:invoke>\n</acme:function_calls>",
-            dir(),
-        )
-        .saying("Hm."),
-        calls(
-            "a namespace, and nothing around the call",
-            "<acme:invoke name=\"list_dir\"><acme:parameter name=\"path\">src</acme:parameter></acme:invoke>\n</acme:function_calls>",
-            dir(),
-        ),
-        calls(
-            "a closer of another namespace belongs to the value",
-            "<acme:function_calls><acme:invoke name=\"run_command\"><acme:parameter name=\"command\">a</parameter>\n</invoke></acme:parameter></acme:invoke></acme:function_calls>",
-            json!([call("run_command", json!({"command": "a</parameter>\n</invoke>"}))]),
-        ),
-        calls(
-            "no wrapper",
-            "Reading.\n<invoke name=\"list_dir\">\n<parameter name=\"path\">src</parameter>\n</invoke>\nDone.",
-            dir(),
-        )
-        .saying("Reading.\nDone."),
-        calls(
-            "no closer of the wrapper",
-            "<function_calls>\n<invoke name=\"list_dir\">\n<parameter name=\"path\">src</parameter>\n</invoke>\n",
-            dir(),
-        ),
-        calls(
-            "line ends on both sides go, one alone stays",
-            "<function_calls><invoke name=\"edit_file\"><parameter name=\"old_string\">\n\n a\n</parameter><parameter name=\"new_string\">b\n</parameter><parameter name=\"file_path\">\nc</parameter></invoke></function_calls>",
-            json!([call(
-                "edit_file",
-                json!({"old_string": "\n a", "new_string": "b\n", "file_path": "\nc"})
-            )]),
-        ),
-        calls(
-            "the oldest form",
-            "<function_calls>\n<invoke>\n<tool_name>read_file</tool_name>\n<parameters>\n<file_path>/etc/<b>hosts</b></file_path>\n<limit>3</limit>\n</parameters>\n</invoke>\n<invoke><tool_name>get_time</tool_name><parameters></parameters></invoke>\n</function_calls>",
-            json!([
-                call("read_file", json!({"file_path": "/etc/<b>hosts</b>", "limit": 3})),
-                call("get_time", json!({}))
-            ]),
-        ),
-        calls(
-            "the oldest form without a wrapper",
-            "<invoke>\n<tool_name>get_time</tool_name>\n</invoke>",
-            json!([call("get_time", json!({}))]),
-        ),
-        calls(
-            "MiniMax M2 with all quotes",
-            "<minimax:tool_call><invoke name='list_dir'><parameter name=path>src</parameter></invoke><invoke name=get_time></invoke></minimax:tool_call>",
-            json!([call("list_dir", json!({"path": "src"})), call("get_time", json!({}))]),
-        ),
-        calls(
-            "MiniMax M2 with a closer in a value",
-            "<minimax:tool_call>\n<invoke name=\"run_command\">\n<parameter name=\"command\">echo </parameter> x</parameter>\n</invoke>\n</minimax:tool_call>",
-            json!([call("run_command", json!({"command": "echo </parameter> x"}))]),
-        ),
-        calls(
-            "Dots",
-            "<dots_function_call>\n<invoke name=\"list_dir\">\n<parameter name=\"path\">src</parameter>\n</invoke>\n</dots_function_call>",
-            dir(),
-        ),
-        calls(
-            "Muse Glimmer with its channel",
-            " to=list_dir<|message|><atem:function_calls>\n<atem:invoke name=\"list_dir\">\n<atem:parameter name=\"path\">src</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>",
-            dir(),
-        ),
-        calls(
-            "invoke in the wrapper of another format",
-            "<tool_call>\n<invoke name=\"list_dir\">\n<parameter name=\"path\">src</parameter>\n</invoke>\n</tool_call>",
-            dir(),
-        ),
-        calls(
-            "a broken sibling does not harm those around it",
-            "<function_calls>\n<invoke name=\"list_dir\">\n<parameter name=\"path\">src</parameter>\n</invoke>\n<invoke name=\"get_time\">oops\n<invoke name=\"get_time\">\n</invoke>\n</function_calls>",
-            json!([call("list_dir", json!({"path": "src"})), call("get_time", json!({}))]),
-        )
-        .saying("<invoke name=\"get_time\">oops"),
-        calls(
-            "a name nobody declared, within the wrapper",
-            "<function_calls><invoke name=\"frob\"><parameter name=\"x\">1</parameter></invoke></function_calls>",
-            json!([unknown("frob", json!({"x": 1}))]),
-        ),
-        prose("a mention", "Put <invoke name=\"x\"> into <function_calls>, then </function_calls>."),
-        prose(
-            "an unknown name without a wrapper",
-            "<invoke name=\"frob\">\n<parameter name=\"x\">1</parameter>\n</invoke>",
-        ),
-        prose(
-            "not closed, without a wrapper",
-            "<invoke name=\"list_dir\">\n<parameter name=\"path\">src</parameter>",
-        ),
-        cut(
-            "cut in a value",
-            "<function_calls>\n<invoke name=\"list_dir\">\n<parameter name=\"path\">s",
-            &["list_dir"],
-        ),
-        cut(
-            "one whole, one cut",
-            "<function_calls><invoke name=\"list_dir\"><parameter name=\"path\">src</parameter></invoke><invoke name=\"read_file\"><parameter name=\"file_path\">s",
-            &["read_file"],
-        )
-        .and_calls(dir()),
     ]);
 }

@@ -34,6 +34,23 @@ fn formats(value: &str) -> Vec<(&'static str, String)> {
 const CLOSERS: &str = "</parameter> a </function> b </tool_call> c </arg_value> d </invoke> e </｜DSML｜parameter> f <|close|>argument<|sep|> g </param> h ]]> i </content> j <parameter=content> k";
 
 #[test]
+fn a_value_may_hold_calls_of_its_own_format() {
+    let mut rows = Vec::new();
+    for (why, example) in formats("x") {
+        // The tags of the one mean the same at any depth, and what ends the values of the other can't stand in them.
+        if matches!(why, "m3" | "minicpm") {
+            continue;
+        }
+        for value in [example.clone(), format!("So:\n{example}\nor\n{example}\nor {}", long(""))] {
+            let text = formats(&value).into_iter().find(|(other, _)| *other == why);
+            let arguments = json!({"file_path": "a", "content": value});
+            rows.extend(text.map(|(_, text)| calls(why, text, json!([call("write_file", arguments)]))));
+        }
+    }
+    check(&rows);
+}
+
+#[test]
 fn a_long_value_comes_whole() {
     for inner in ["", CLOSERS] {
         let value = long(inner);

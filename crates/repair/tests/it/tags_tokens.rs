@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::tags_common::{call, calls, check, cut, prose};
+use crate::decode::Case;
+use crate::tags_common::{Row, call, calls, check, cut, prose};
 
 #[test]
 fn dsml() {
@@ -23,6 +24,11 @@ fn dsml() {
             "the attribute says what a value is, where no schema does",
             "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"read_file\">\n<｜DSML｜parameter name=\"y\" string=\"true\">8</｜DSML｜parameter>\n<｜DSML｜parameter name=\"z\" string=\"false\">8</｜DSML｜parameter>\n<｜DSML｜parameter name=\"x\" string=\"false\">not {json</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
             json!([call("read_file", json!({"y": "8", "z": 8, "x": "not {json"}))]),
+        ),
+        calls(
+            "a wrapper that is opened and closed twice",
+            format!("<｜DSML｜tool_calls>\n{}\n</｜DSML｜tool_calls>", spelled("｜DSML｜", "/｜DSML｜")),
+            dir(),
         ),
         calls(
             "JSON body",
@@ -136,6 +142,14 @@ fn kimi_xtml() {
 fn minimax_m3() {
     let marked = |text: &str| text.replace('@', "]<]minimax[>[");
     check(&[
+        Row {
+            finish: "length",
+            ..calls(
+                "cut in the last closer",
+                "]<]minimax[>[<tool_call>]<]minimax[>[<invoke name=\"get_time\">]<]minimax[>[</invoke>\n]<]mi",
+                json!([call("get_time", json!({}))]),
+            )
+        },
         calls(
             "flat",
             marked("Go.\n@<tool_call>\n@<invoke name=\"run_command\">@<command>a <b> & </command>\n@</command>@<timeout>5@</timeout>@</invoke>\n@<invoke name=\"get_time\">@</invoke>\n@</tool_call>"),
@@ -192,4 +206,12 @@ fn minicpm() {
             &["write_file"],
         ),
     ]);
+}
+
+#[test]
+fn without_tools_the_markup_of_calls_is_text() {
+    let calls = "<|open|>tools<|sep|><|open|>call tool=\"get_time\" index=\"1\"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>";
+    let text = format!("<|open|>response<|sep|>Hello<|close|>response<|sep|>\n{calls}");
+    let case = Case(json!({"id": "x", "kind": "text", "chunks": [text], "tools": [], "options": {}}));
+    assert_eq!(case.decode([text.as_str()]).content, format!("Hello\n{calls}"));
 }

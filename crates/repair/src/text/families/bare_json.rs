@@ -2,6 +2,7 @@
 
 use super::{Evidence, Family, Found};
 use crate::Step;
+use crate::schema::Schema;
 use crate::text::cx::Cx;
 use crate::text::json::{self, Scanned};
 use crate::text::shape;
@@ -27,7 +28,7 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
     Some(Found { calls, given: false, closed: end == Scanned::Whole })
 }
 
-/// Looks at the first key, and at the name if it comes first: most JSON is no call and need not be held.
+/// Looks at the first keys, up to the arguments: most JSON is no call and need not be held.
 async fn may_be_call(cx: &mut Cx) -> bool {
     if cx.take("[").await {
         cx.blanks().await;
@@ -36,25 +37,48 @@ async fn may_be_call(cx: &mut Cx) -> bool {
     if !cx.take("{").await {
         return false;
     }
-    let Some(key) = word(cx).await else { return false };
-    if !shape::may_begin_call(&key) {
-        return false;
-    }
-    cx.blanks().await;
-    if !cx.take(":").await {
-        return false;
-    }
-    if !shape::is_name_key(&key) {
-        return true;
-    }
-    cx.blanks().await;
-    match cx.peek().await {
-        Some(b'"' | b'\'') => {
-            word(cx).await.is_some_and(|name| name.ends_with("parallel") || cx.tool(&name).is_some())
+    let mut first = true;
+    loop {
+        // What stands where a later key should be is for those to judge who read the whole.
+        let Some(key) = word(cx).await else { return !first };
+        if !shape::may_begin_call(&key) && (first || !may_stand_beside(cx, &key)) {
+            return false;
         }
-        Some(b'{') => true,
-        Some(_) | None => false,
+        first = false;
+        cx.blanks().await;
+        if !cx.take(":").await {
+            return false;
+        }
+        cx.blanks().await;
+        if shape::is_name_key(&key) {
+            match cx.peek().await {
+                Some(b'"' | b'\'') => {
+                    let name = word(cx).await;
+                    if !name.is_some_and(|name| name.ends_with("parallel") || cx.tool(&name).is_some()) {
+                        return false;
+                    }
+                }
+                Some(b'{') => return true,
+                Some(_) | None => return false,
+            }
+        } else if shape::is_extra_key(&key) {
+            if json::value(cx, &[], None).await != Scanned::Whole {
+                return true;
+            }
+        } else {
+            return true;
+        }
+        cx.blanks().await;
+        if !cx.take(",").await {
+            return true;
+        }
     }
+}
+
+/// Whether a key may stand in a call although it is none of a call's own: a message around calls has it, or the arguments
+/// stand beside the name.
+fn may_stand_beside(cx: &Cx, key: &str) -> bool {
+    matches!(key, "role" | "content") || cx.catalog.tools().iter().any(|tool| Schema::of(tool).declares(key))
 }
 
 /// A short string without escapes.

@@ -43,7 +43,8 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
         cx.rewind(from);
     }
     let (opens, word, _) = marks::channel(cx).await?;
-    let is_wrapper = CHANNELS.contains(&word.as_str()) && !(opens && word == "tools");
+    let is_calls = word == "tools";
+    let is_wrapper = CHANNELS.contains(&word.as_str()) && !(is_calls && (opens || !cx.has_tools()));
     is_wrapper.then(Found::default)
 }
 

@@ -55,10 +55,13 @@ pub(in crate::text) async fn suffixed(cx: &mut Cx, word: &str) -> bool {
 /// Moves over `</arg_key>`, which may be doubled.
 pub(in crate::text) async fn arg_key_closer(cx: &mut Cx) -> bool {
     let mut any = false;
+    let mut after = cx.at();
     while suffixed(cx, "</arg_key").await {
         any = true;
-        cx.spaces().await;
+        after = cx.at();
+        cx.blanks().await;
     }
+    cx.rewind(after);
     any
 }
 
