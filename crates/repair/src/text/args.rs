@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 
-use rail_model::Map;
 use serde_json::Value;
 
 use super::cx::Cx;
@@ -184,13 +183,6 @@ impl Params {
         self.end_value(cx);
         let text = format!("{}{value}", self.key(key));
         self.live.push(cx, &text);
-    }
-
-    /// All members of an object.
-    pub(super) fn members(&mut self, cx: &mut Cx, map: &Map) {
-        for (key, value) in map {
-            self.member(cx, key, value);
-        }
     }
 
     /// The call is whole; None when it was given out already.

@@ -14,6 +14,7 @@ mod prompted;
 mod python;
 mod rows;
 mod settle;
+mod shapes;
 mod tags;
 mod tags_common;
 mod tags_long;

@@ -6,16 +6,16 @@ use crate::text::json::{self, Scanned};
 use crate::text::shape;
 
 pub(super) const FAMILY: Family =
-    Family { name: "json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+    Family { name: "json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx, &[])) };
 
-/// Reads one JSON value that is a call or a list of calls.
-pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
+/// Reads one JSON value that is a call or a list of calls. One of `closers`, which stay, may end it before its brackets do.
+pub(super) async fn read(cx: &mut Cx, closers: &[&str]) -> Option<Found> {
     let from = cx.at();
     if !may_be_call(cx).await {
         return None;
     }
     cx.rewind(from);
-    let end = json::value(cx, &[], None).await;
+    let end = json::value(cx, closers, None).await;
     let calls = shape::weak(cx.slice(from, cx.at()), &cx.catalog, end)?;
     Some(Found { calls, given: false, closed: end == Scanned::Whole })
 }
