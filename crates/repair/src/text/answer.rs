@@ -2,6 +2,7 @@ use super::args::Call;
 use super::cx::{Cx, Voice};
 use super::families::{Evidence, Family, Found, functionary, harmony, wrappers};
 use super::fence::{self, Fence};
+use super::nesting::Nesting;
 use super::openers::{self, Opener};
 use super::weak::{self, Weak};
 use super::{Ending, Piece, reasoning};
@@ -38,6 +39,8 @@ pub(super) struct Place {
     pub(super) fence: Option<Fence>,
     /// A tag that begins reasoning was only named, so its closer is named, too.
     named: bool,
+    /// The JSON value it is within, where calls may stand anywhere: what is a part of other JSON is no call.
+    value: Option<Nesting>,
 }
 
 impl Place {
@@ -48,8 +51,12 @@ impl Place {
 
     /// Moves over a byte.
     pub(super) fn pass(&mut self, byte: u8) {
+        if self.value.as_mut().is_some_and(|value| !value.pass(byte)) {
+            self.value = None;
+        }
         if byte == b'`' {
             self.ticks += 1;
+            self.mid_line = true;
             return;
         }
         if self.ticks > 0 {
@@ -92,9 +99,13 @@ pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
             }
         }
         // Who was taught to write JSON may write it anywhere.
-        let taught = cx.profile.prompted && byte == b'{' && !place.in_code();
-        if (taught || !place.mid_line) && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
+        let taught = cx.profile.prompted && !place.in_code() && opens_json(cx).await;
+        let may_call = place.value.is_none() && (taught || !place.mid_line);
+        if may_call && !byte.is_ascii_whitespace() && line(cx, &mut place).await {
             continue;
+        }
+        if taught && place.value.is_none() {
+            place.value = Some(Nesting::default());
         }
         if openers::may_begin(byte) && byte != b'`' && opener(cx, &mut place).await {
             continue;
@@ -105,6 +116,20 @@ pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
         let far = until.is_empty() && !cx.profile.prompted;
         pass(cx, &mut place, far);
     }
+}
+
+/// Whether an object with a quoted key begins at the cursor, or a list of objects.
+async fn opens_json(cx: &mut Cx) -> bool {
+    let inner = match cx.peek().await {
+        Some(b'{') => b'"',
+        Some(b'[') => b'{',
+        Some(_) | None => return false,
+    };
+    let mut ahead = 1;
+    while cx.peek_at(ahead).await.is_some_and(|byte| byte.is_ascii_whitespace()) {
+        ahead += 1;
+    }
+    cx.peek_at(ahead).await == Some(inner)
 }
 
 /// Moves over plain text: one character, and as many as need no look after it.

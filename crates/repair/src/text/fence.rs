@@ -26,6 +26,11 @@ const CALL_LANGUAGES: &[&str] = &[
 ];
 
 impl Fence {
+    /// What its closing line begins with, at the least.
+    pub(super) fn closer(&self) -> &'static str {
+        if self.tick == b'~' { "~~~" } else { "```" }
+    }
+
     /// Whether JSON in it may be meant as calls.
     pub(super) fn may_hold_calls(&self) -> bool {
         CALL_LANGUAGES.contains(&self.language.as_str())
@@ -106,15 +111,17 @@ async fn run(cx: &mut Cx, tick: u8) -> usize {
 
 /// Moves over an opening fence within an envelope, where it is only decoration.
 pub(super) async fn take_open(cx: &mut Cx) -> bool {
-    matches!(cx.peek().await, Some(b'`')) && open(cx).await.is_some()
+    matches!(cx.peek().await, Some(b'`' | b'~')) && open(cx).await.is_some()
 }
 
 /// Moves over a closing fence within an envelope, whatever follows it on its line.
 pub(super) async fn take_close(cx: &mut Cx) -> bool {
     let begun = cx.at();
-    if run(cx, b'`').await >= 3 {
-        return true;
+    for tick in [b'`', b'~'] {
+        if run(cx, tick).await >= 3 {
+            return true;
+        }
+        cx.rewind(begun);
     }
-    cx.rewind(begun);
     false
 }

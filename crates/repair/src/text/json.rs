@@ -180,7 +180,7 @@ pub(super) async fn value(cx: &mut Cx, closers: &[&str], mut live: Option<&mut L
         }
         let Some(byte) = cx.peek().await else { break Scanned::Over };
         match byte {
-            b'<' | b'[' | b'`' if cx.sees_any(closers).await => break Scanned::Closer,
+            b'<' | b'[' | b'`' | b'~' if cx.sees_any(closers).await => break Scanned::Closer,
             b'"' | b'\'' if depth > 0 || byte == b'"' || cx.at() == begun => {
                 let closed =
                     string(cx, byte, closers, live.as_deref_mut().map(|live| (live, &mut sent))).await;
@@ -261,7 +261,7 @@ async fn closes(cx: &mut Cx, closers: &[&str]) -> bool {
             b',' | b':' | b'}' | b']' => return true,
             b'"' | b'\'' => return new_line,
             b'/' => return matches!(cx.peek_at(ahead + 1).await, Some(b'/' | b'*')),
-            b'<' | b'[' | b'`' => {
+            b'<' | b'[' | b'`' | b'~' => {
                 let quote = cx.at();
                 cx.advance(ahead);
                 let closer = cx.sees_any(closers).await;

@@ -14,6 +14,7 @@ mod header;
 mod json;
 mod marks;
 mod members;
+mod nesting;
 mod openers;
 mod python;
 mod raw;

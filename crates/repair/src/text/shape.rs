@@ -60,12 +60,15 @@ pub(super) fn weak(text: &str, catalog: &Catalog, end: Scanned) -> Option<Vec<Ca
 fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Vec<Call>> {
     let shape = Shape { catalog, proof };
     if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
-        return shape.read(raw).filter(|calls| !calls.is_empty());
+        return shape.read(raw, false).filter(|calls| !calls.is_empty());
     }
     let read = crate::json::read_tolerant(text).ok()?;
     let fixed = read.value.to_string();
     let raw: &RawValue = serde_json::from_str(&fixed).ok()?;
-    let mut calls = shape.read(raw).filter(|calls| !calls.is_empty())?;
+    let mut calls = shape.read(raw, read.state != State::Complete).filter(|calls| !calls.is_empty())?;
+    if read.state == State::OpenString && calls.last().is_some_and(|last| ends_in_name(text, last, catalog)) {
+        return None;
+    }
     let cut = match read.state {
         State::Complete => None,
         // A closer proves that the model was done; only its brackets are missing.
@@ -100,22 +103,28 @@ struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    fn read(&self, raw: &RawValue) -> Option<Vec<Call>> {
+    /// The calls in a value; `open` says that the text ended within it.
+    fn read(&self, raw: &RawValue, open: bool) -> Option<Vec<Call>> {
         if raw.get().starts_with('[') {
             let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
-            let calls: Option<Vec<Vec<Call>>> = items.into_iter().map(|item| self.object(item)).collect();
+            let last = items.len();
+            let calls: Option<Vec<Vec<Call>>> = items
+                .into_iter()
+                .zip(1..)
+                .map(|(item, nth)| self.object(item, open && nth == last))
+                .collect();
             return calls.map(|calls| calls.into_iter().flatten().collect());
         }
-        self.object(raw)
+        self.object(raw, open)
     }
 
-    fn object(&self, raw: &RawValue) -> Option<Vec<Call>> {
+    fn object(&self, raw: &RawValue, open: bool) -> Option<Vec<Call>> {
         let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
         if let Some((_, list)) = members.first_of(LIST_KEYS) {
             return if list.get().starts_with('[')
                 && members.only(&[LIST_KEYS, EXTRA_KEYS, &["role", "content"]])
             {
-                self.read(list).filter(|calls| !calls.is_empty())
+                self.read(list, open).filter(|calls| !calls.is_empty())
             } else {
                 None
             };
@@ -123,12 +132,12 @@ impl Shape<'_> {
         if let Some((_, inner)) =
             members.first_of(WRAPPER_KEYS).filter(|(_, inner)| inner.get().starts_with('{'))
         {
-            return if members.only(&[WRAPPER_KEYS, EXTRA_KEYS]) { self.object(inner) } else { None };
+            return if members.only(&[WRAPPER_KEYS, EXTRA_KEYS]) { self.object(inner, open) } else { None };
         }
-        self.call(&members)
+        self.call(&members, open)
     }
 
-    fn call(&self, members: &Members<'_>) -> Option<Vec<Call>> {
+    fn call(&self, members: &Members<'_>, open: bool) -> Option<Vec<Call>> {
         let (name_key, name) = members.first_of(NAME_KEYS)?;
         let name: String = serde_json::from_str(name.get()).ok()?;
         let tool = match self.catalog.find(&name) {
@@ -137,9 +146,9 @@ impl Shape<'_> {
         };
         let arguments = members.first_of(ARGUMENTS_KEYS).filter(|(key, _)| *key != name_key);
         if name.ends_with("multi_tool_use.parallel") || name == "parallel" && tool.is_none() {
-            return self.object(arguments?.1);
+            return self.object(arguments?.1, open);
         }
-        if self.proof == Proof::Weak && tool.is_none()
+        if tool.is_none() && (self.proof == Proof::Weak || !may_be_name(&name))
             || members.get("description").is_some()
             || members.get("$schema").is_some()
         {
@@ -149,12 +158,14 @@ impl Shape<'_> {
         let text = match arguments {
             Some((arguments_key, arguments)) => {
                 let known = members.only(&[&[name_key], &[arguments_key], EXTRA_KEYS]);
-                let is_object = arguments.get().starts_with(['{', '"', 'n']);
-                if looks_like_schema(arguments) || (self.proof == Proof::Weak && !(known && is_object)) {
+                let exact = known && may_be_arguments(arguments);
+                if looks_like_schema(arguments) || (self.proof == Proof::Weak && !exact) {
                     return None;
                 }
                 arguments.get().to_owned()
             }
+            // Its arguments were still to come.
+            None if open && members.only(&[&[name_key], EXTRA_KEYS]) => "{}".to_owned(),
             None => self.flattened(members, name_key, named_tool, tool.map(Schema::of))?,
         };
         let id = members
@@ -201,6 +212,29 @@ fn is_given_id(id: &str) -> bool {
 
 fn declares(schema: Option<&Schema<'_>>, key: &str) -> bool {
     schema.is_some_and(|schema| schema.declares(key))
+}
+
+/// Whether the text ends within the name of a call, so that nobody can say which tool was meant.
+fn ends_in_name(text: &str, call: &Call, catalog: &Catalog) -> bool {
+    let named = text.strip_suffix(call.name.as_str()).is_some_and(|before| before.ends_with(['"', '\'']));
+    named && call.arguments == "{}" && catalog.get(&call.name).is_none()
+}
+
+/// Whether a tool could have this name; a placeholder in an explanation is none.
+fn may_be_name(name: &str) -> bool {
+    name.contains(char::is_alphanumeric) && !name.contains(['<', '>', '{', '}'])
+}
+
+/// Whether a value can stand for arguments: an object, a text that may hold one, or nothing at all.
+fn may_be_arguments(value: &RawValue) -> bool {
+    let value = value.get();
+    value.starts_with(['{', '"']) || value == "null" || value.starts_with('[') && is_one_or_none(value)
+}
+
+/// A list of nothing, or of one object.
+fn is_one_or_none(list: &str) -> bool {
+    let items: Result<Vec<&RawValue>, _> = serde_json::from_str(list);
+    items.is_ok_and(|items| items.len() <= 1 && items.iter().all(|item| item.get().starts_with('{')))
 }
 
 /// `{"type": "object", "properties": …}`: the declaration of a tool rather than a call of it.

@@ -32,6 +32,7 @@ pub(super) async fn read(cx: &mut Cx, from: usize) -> Weak {
         answer::give(cx, from, found.calls, family.name);
         answer::trailer(cx).await;
         cx.skip_said();
+        further(cx).await;
         return Weak::Calls;
     }
     follow(cx, from, family, found, None).await
@@ -83,6 +84,21 @@ async fn follow(
     }
     cx.skip_said();
     Weak::Calls
+}
+
+/// Calls right behind a call, with a comma or a semicolon between them that is no text.
+async fn further(cx: &mut Cx) {
+    loop {
+        let after = cx.at();
+        separators(cx).await;
+        let separated = !cx.slice(after, cx.at()).trim().is_empty();
+        let next = if separated { unit(cx).await } else { None };
+        let Some((family, found)) = next else {
+            cx.rewind(after);
+            return;
+        };
+        answer::give(cx, after, found.calls, family.name);
+    }
 }
 
 async fn separators(cx: &mut Cx) {

@@ -18,6 +18,7 @@ mod prompted;
 mod python;
 mod rows;
 mod settle;
+mod shapes;
 mod stream;
 mod tags;
 mod tags_common;

@@ -20,9 +20,13 @@ pub(crate) fn tools() -> Value {
 
 /// What a text becomes; the same however it is cut.
 pub(crate) fn read(text: &str, finish: &str) -> Decoded {
-    let case = Case(
-        json!({"id": "x", "kind": "text", "chunks": [text], "tools": tools(), "options": {"finish_reason": finish}}),
-    );
+    read_as(text, &json!({"finish_reason": finish}))
+}
+
+/// What a text becomes where this is known of the model; the same however it is cut.
+pub(crate) fn read_as(text: &str, options: &Value) -> Decoded {
+    let case =
+        Case(json!({"id": "x", "kind": "text", "chunks": [text], "tools": tools(), "options": options}));
     let whole = case.decode([text]);
     let chars: Vec<char> = text.chars().collect();
     for length in [1, 2, 3, 7] {

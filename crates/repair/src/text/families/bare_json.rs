@@ -8,10 +8,10 @@ use crate::text::json::{self, Scanned};
 use crate::text::shape;
 
 pub(super) const FAMILY: Family =
-    Family { name: "json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+    Family { name: "json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx, &[])) };
 
-/// Reads one JSON value that is a call or a list of calls.
-pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
+/// Reads one JSON value that is a call or a list of calls. One of `closers`, which stay, may end it before its brackets do.
+pub(super) async fn read(cx: &mut Cx, closers: &[&str]) -> Option<Found> {
     let from = cx.at();
     if !may_be_call(cx).await {
         return None;
@@ -19,7 +19,7 @@ pub(super) async fn read(cx: &mut Cx) -> Option<Found> {
     cx.rewind(from);
     let doubled = json::doubled(cx).await;
     let from = cx.at();
-    let end = json::value(cx, &[], None).await;
+    let end = json::value(cx, closers, None).await;
     let mut calls = shape::weak(cx.slice(from, cx.at()), &cx.catalog, end)?;
     if doubled {
         calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));

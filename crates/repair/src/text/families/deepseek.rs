@@ -86,6 +86,11 @@ async fn one(cx: &mut Cx) -> Option<Option<Call>> {
     // Of two words around the separator the first is only the type.
     let spelled = if separated && !bare { name(cx).await? } else { first };
     let header = Header::new(cx, &spelled, FAMILY.name)?;
+    // Two tokens with words between them are a sentence about them.
+    let closes = cx.sees_any(ENDS).await;
+    if cx.tool(&header.name).is_none() && (header.name.contains(' ') || closes && !separated) {
+        return None;
+    }
     match header::arguments(cx, &header, ENDS).await {
         Read::Call(call) if separated || !cx.is_over().await => Some(call),
         Read::Call(Some(call)) if !call.cut => Some(Some(call)),

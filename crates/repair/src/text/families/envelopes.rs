@@ -88,7 +88,7 @@ async fn exact(cx: &mut Cx, _: &'static str, closers: &[&str]) -> Option<Found> 
         }
         match cx.peek().await {
             Some(b',' | b';') if all.any() => cx.advance(1),
-            Some(b'{' | b'[') => all.calls.extend(bare_json::read(cx).await?.calls),
+            Some(b'{' | b'[') => all.calls.extend(bare_json::read(cx, closers).await?.calls),
             None if all.calls.last().is_some_and(|call| call.cut) => return Some(all),
             Some(_) | None => return None,
         }

@@ -3,7 +3,7 @@
 use super::{Evidence, Family, Found, bare_json, bare_python};
 use crate::text::answer;
 use crate::text::cx::Cx;
-use crate::text::fence;
+use crate::text::fence::{self, Fence};
 use crate::text::openers::{self, Opener};
 
 pub(super) const FAMILY: Family =
@@ -26,7 +26,7 @@ async fn read(cx: &mut Cx) -> Option<Found> {
                 continue;
             }
             Some(byte) if openers::may_begin(byte) && openers::here(cx).await.is_some() => marked(cx).await?,
-            Some(_) if open.may_hold_calls() => by_shape(cx).await?,
+            Some(_) if open.may_hold_calls() => by_shape(cx, &open).await?,
             Some(_) => return None,
         };
         answer::trailer(cx).await;
@@ -36,9 +36,9 @@ async fn read(cx: &mut Cx) -> Option<Found> {
 }
 
 /// JSON, or a list of Python calls.
-async fn by_shape(cx: &mut Cx) -> Option<Found> {
+async fn by_shape(cx: &mut Cx, open: &Fence) -> Option<Found> {
     let from = cx.at();
-    if let Some(found) = bare_json::read(cx).await {
+    if let Some(found) = bare_json::read(cx, &[open.closer()]).await {
         return Some(found);
     }
     cx.rewind(from);

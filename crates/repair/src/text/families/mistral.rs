@@ -46,6 +46,7 @@ async fn one(cx: &mut Cx, second: bool) -> Option<Option<Call>> {
     if second && cx.tool(&header.name).is_none() {
         return None;
     }
+    let glued = cx.sees("{").await;
     cx.blanks().await;
     let mut marked = false;
     if cx.take(ID).await {
@@ -57,7 +58,7 @@ async fn one(cx: &mut Cx, second: bool) -> Option<Option<Call>> {
         marked = true;
     }
     marked |= cx.take(ARGUMENTS).await;
-    if !marked && (second || !cx.sees("{").await) {
+    if !(marked || glued || !second && cx.sees("{").await) {
         return None;
     }
     match header::arguments(cx, &header, ENDS).await {

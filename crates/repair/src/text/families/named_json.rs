@@ -1,4 +1,5 @@
-//! A tool's name alone on the first line, then its arguments: GLM-4-0414.
+//! A tool's name alone on the first line, then its arguments: GLM-4-0414. Functionary v3.2 has `>>>` before the name, which then may
+//! stand on any line.
 
 use super::{Evidence, Family, Found};
 use crate::text::args::Live;
@@ -12,10 +13,12 @@ pub(super) const FAMILY: Family =
 const MAX_NAME: usize = 128;
 
 async fn read(cx: &mut Cx) -> Option<Found> {
-    let from = cx.at();
-    if cx.spoke || !cx.slice(cx.unsaid(), from).trim().is_empty() {
+    let begun = cx.at();
+    let first = !cx.spoke && cx.slice(cx.unsaid(), begun).trim().is_empty();
+    if !(cx.take(">>>").await || first) {
         return None;
     }
+    let from = cx.at();
     while let Some(byte) = cx.peek().await {
         if !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) || cx.at() - from > MAX_NAME
         {

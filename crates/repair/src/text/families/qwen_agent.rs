@@ -54,6 +54,8 @@ async fn one(cx: &mut Cx) -> Option<Option<Call>> {
             Read::Nothing => None,
         };
     }
+    // Without JSON only a tool that is known tells a call from a sentence about the marks.
+    cx.tool(&header.name)?;
     Some(header::text(cx, &header, ENDS).await)
 }
 
