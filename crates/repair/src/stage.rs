@@ -60,6 +60,6 @@ pub fn stages(profile: &Profile, catalog: &Arc<Catalog>) -> Pipeline {
     Pipeline::new(vec![
         Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog))),
         Box::new(NativeStage::new(Arc::clone(catalog))),
-        Box::new(SettleStage::new(Arc::clone(catalog))),
+        Box::new(SettleStage::new(Arc::clone(catalog)).knowing(profile)),
     ])
 }

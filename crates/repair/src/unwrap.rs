@@ -10,7 +10,7 @@ use crate::schema::{Kind, Schema};
 use crate::{Repair, Step};
 
 /// Keys under which models and servers put the arguments once more.
-const WRAPPERS: [&str; 5] = ["arguments", "input", "parameters", "args", "properties"];
+pub(crate) const WRAPPERS: [&str; 5] = ["arguments", "input", "parameters", "args", "properties"];
 
 /// The object that is meant by a value, or why there is none.
 pub(crate) fn unwrap(value: Value, schema: Schema<'_>, repairs: &mut Vec<Repair>) -> Result<Map, String> {

@@ -216,7 +216,7 @@ fn what_cannot_be_run_says_what_to_do() {
 #[test]
 fn free_text_is_nobodys_to_mend() {
     let text = "*** Begin Patch\n{'a': 1,}";
-    let done = settle(&call("patch", text), &catalog(), End::Cut).unwrap();
+    let done = settle(&call("patch", text), &catalog(), End::Stopped).unwrap();
     assert_eq!((done.call.arguments.as_str(), done.arguments, done.repairs), (text, json!(text), vec![]));
 }
 
@@ -344,6 +344,7 @@ proptest! {
         };
         for end in [End::Closed, End::Stopped, End::Cut] {
             let again = match settle(&done.call, &catalog, end) {
+                Err(CallFault::Incomplete { .. }) if name == "patch" && end == End::Cut => continue,
                 Ok(again) if fits => again,
                 Err(CallFault::Invalid { settled, .. }) if !fits => *settled,
                 other => panic!("{done:?} became {other:?}"),
