@@ -10,6 +10,7 @@ mod lines;
 mod live;
 mod named;
 mod native;
+mod parts;
 mod prompted;
 mod python;
 mod rows;
