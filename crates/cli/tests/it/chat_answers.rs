@@ -74,7 +74,10 @@ fn run(deltas: &[Value], declared: &Value, profile: &Profile, finish: &str) -> A
                 assert!(!id.is_empty() && !ids.contains(&id), "{id}");
                 let cut = notes.iter().find_map(|note| match note {
                     Note::Incomplete { call, name } if *call == id => Some(name.clone()),
-                    Note::Repaired { .. } | Note::Unknown { .. } | Note::Incomplete { .. } | Note::Invalid { .. } => None,
+                    Note::Repaired { .. }
+                    | Note::Unknown { .. }
+                    | Note::Incomplete { .. }
+                    | Note::Invalid { .. } => None,
                 });
                 ids.push(id);
                 if let Some(name) = cut {
@@ -93,8 +96,11 @@ fn run(deltas: &[Value], declared: &Value, profile: &Profile, finish: &str) -> A
                         answer.calls.push(format!("!{said}"));
                     }
                     Err(CallFault::Unknown { .. }) => {
-                        let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
-                        answer.values.push(json!({"name": call.name, "arguments": arguments, "unknown": true}));
+                        let arguments =
+                            serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
+                        answer
+                            .values
+                            .push(json!({"name": call.name, "arguments": arguments, "unknown": true}));
                         answer.calls.push(format!("?{said}"));
                     }
                     Err(CallFault::Incomplete { .. } | CallFault::Malformed { .. }) => panic!("{said}"),
@@ -120,14 +126,21 @@ fn every_case_of_a_stream_becomes_what_it_should() {
         let expect = &case["expect"];
         let incomplete = expect.get("incomplete").cloned().unwrap_or(json!([]));
         let said = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let got = (Value::from(answer.values), Value::from(answer.incomplete), said(&answer.content), said(&answer.reasoning));
+        let got = (
+            Value::from(answer.values),
+            Value::from(answer.incomplete),
+            said(&answer.content),
+            said(&answer.reasoning),
+        );
         let want = (
             expect["calls"].clone(),
             incomplete,
             said(expect["content"].as_str().unwrap_or_default()),
             said(expect["reasoning"].as_str().unwrap_or_default()),
         );
-        if got != want { wrong.push(format!("{}\n  got {got:?}\n want {want:?}", case["id"])); }
+        if got != want {
+            wrong.push(format!("{}\n  got {got:?}\n want {want:?}", case["id"]));
+        }
         seen += 1;
     }
     assert_eq!(seen, 54);

@@ -201,9 +201,9 @@ impl Params {
     }
 
     /// The text ended inside the call. If no value is open and the model stopped by itself, only closers are missing;
-    /// otherwise the arguments stay visibly cut.
+    /// otherwise, and where a call that lacks something could do harm, the arguments stay visibly cut.
     pub(super) fn end_of_text(self, cx: &mut Cx) -> Option<Call> {
-        if self.open.is_some() || cx.ending() == Ending::Cut {
+        if self.open.is_some() || cx.ending() == Ending::Cut || cx.acts(&self.live.name) {
             return self.cut(cx);
         }
         self.end(cx).map(|call| Call { mended: Some(Step::Closed), ..call })

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::{Ending, Piece};
-use crate::{Catalog, Found, Profile, Tool};
+use crate::{Catalog, Effect, Found, Profile, Tool};
 
 /// What passes between a reader and the outside.
 #[derive(Default, Debug)]
@@ -419,6 +419,14 @@ impl Cx {
             Found::Tool(tool, _) => Some(tool),
             Found::Unknown(_) => None,
         }
+    }
+
+    /// Whether a spelled name means a tool that acts, so that a call of it is never completed.
+    pub(super) fn acts(&self, spelled: &str) -> bool {
+        self.tool(spelled).is_some_and(|tool| match tool.effect {
+            Effect::Acts => true,
+            Effect::Reads => false,
+        })
     }
 
     /// Whether calls are looked for at all.

@@ -21,9 +21,7 @@ impl Said {
     pub(super) fn means(&self, other: &Self, catalog: &Catalog) -> bool {
         let same = self.name == other.name && self.arguments == other.arguments;
         same || match (self.settled(catalog), other.settled(catalog)) {
-            (Some(one), Some(other)) => {
-                one.call.name == other.call.name && one.arguments == other.arguments
-            }
+            (Some(one), Some(other)) => one.call.name == other.call.name && one.arguments == other.arguments,
             (None, _) | (_, None) => false,
         }
     }

@@ -5,7 +5,7 @@ use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop};
 
 use super::said::{Ids, Said};
 use super::speaker::{Kind, Speaker};
-use super::{Channel, Ending, Piece, Reader};
+use super::{Channel, Ending, Piece, Reader, openers};
 use crate::stage::Stage;
 use crate::{Catalog, Note, Profile, Repair, Step};
 
@@ -273,12 +273,15 @@ impl ExtractStage {
         // Who calls natively only drafts in thought.
         let thought = if self.native.is_empty() { ending } else { Ending::Superseded };
         self.end_reasoning(thought, out);
-        end(&mut self.content, ending).map(|pieces| self.pieces(pieces, out));
+        let mut last = end(&mut self.content, ending).unwrap_or_default();
+        if !self.native.is_empty() {
+            last.retain(|piece| !matches!(piece, Piece::Text(text) if openers::is_leak(text)));
+        }
+        self.pieces(last, out);
         self.speaker.end(out);
         self.compare_held(out);
         let open = |came: &Came| matches!(came, Came::Held(_));
-        let held: Vec<usize> =
-            self.parts.iter().filter(|(_, came)| open(came)).map(|(at, _)| *at).collect();
+        let held: Vec<usize> = self.parts.iter().filter(|(_, came)| open(came)).map(|(at, _)| *at).collect();
         held.into_iter().for_each(|at| self.release(at, out));
     }
 
@@ -335,7 +338,8 @@ impl ExtractStage {
         let Some(mut spoken) = self.spoken.take() else { return };
         if spoken.at.is_none() {
             // A call that is held gives way to the one in the text when it is whole.
-            let given = self.native.iter().filter(|(at, _)| !matches!(self.parts.get(at), Some(Came::Held(_))));
+            let given =
+                self.native.iter().filter(|(at, _)| !matches!(self.parts.get(at), Some(Came::Held(_))));
             if given.map(|(_, native)| native).any(|native| native.means(&spoken.said, &self.catalog)) {
                 return;
             }

@@ -19,3 +19,4 @@ mod tags;
 mod tags_common;
 mod tags_long;
 mod tags_tokens;
+mod truncation;

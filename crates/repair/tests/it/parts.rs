@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rail_model::{
-    ApiError, Assembler, CallId, CallKind, Delta, ErrorKind, Event, Extras, Grammar, Logprob, Part, PartBody, PartKind,
-    ProtocolId, Seal, Stop,
+    ApiError, Assembler, CallId, CallKind, Delta, ErrorKind, Event, Extras, Grammar, Logprob, Part, PartBody,
+    PartKind, ProtocolId, Seal, Stop,
 };
 use rail_repair::{Catalog, Note, Profile, Stage, Tool, stages};
 use serde_json::{Value, json};
@@ -124,13 +124,19 @@ const HERMES: &str = r#"<tool_call>{"name": "list_dir", "arguments": {"path": "a
 #[test]
 fn parts_stay_parts_with_what_belongs_to_them() {
     let cite = |at, value: &str| more(at, Delta::Extra { origin: ID, key: "citations", value: json!(value) });
-    let (one, two) = (vec![open(0, PartKind::Text), text(0, "The first. \n"), cite(0, "1"), close(0)], said(1, " The second."));
+    let (one, two) = (
+        vec![open(0, PartKind::Text), text(0, "The first. \n"), cite(0, "1"), close(0)],
+        said(1, " The second."),
+    );
     let mut three = said(2, "three");
     three.insert(2, cite(2, "3"));
     let ran = finished(vec![one, two, three], Stop::EndTurn);
     assert_eq!(ran.lines(), ["text The first. \n", "text  The second.", "text three"]);
-    let cited: Vec<Value> =
-        ran.parts.iter().map(|part| part.extras.owned_by(ID).map_or(Value::Null, |own| own["citations"].clone())).collect();
+    let cited: Vec<Value> = ran
+        .parts
+        .iter()
+        .map(|part| part.extras.owned_by(ID).map_or(Value::Null, |own| own["citations"].clone()))
+        .collect();
     assert_eq!(cited, [json!(["1"]), json!(null), json!(["3"])]);
 }
 
@@ -147,10 +153,16 @@ fn sealed_reasoning_goes_as_it_came() {
         ],
         Stop::EndTurn,
     );
-    assert_eq!(ran.lines()[..3], [format!("thought {draft}"), "thought ".to_owned(), "thought third ".to_owned()]);
+    assert_eq!(
+        ran.lines()[..3],
+        [format!("thought {draft}"), "thought ".to_owned(), "thought third ".to_owned()]
+    );
     let seals: Vec<Option<Seal>> = ran.parts.iter().take(3).map(|part| part.seal.clone()).collect();
     assert_eq!(seals, ["s0", "s1", "s2"].map(|seal| Some(seal_of(seal))));
-    assert_eq!((ran.parts.len(), ran.lines().pop().unwrap().as_str(), ran.stop), (5, "text so", Some(Stop::EndTurn)));
+    assert_eq!(
+        (ran.parts.len(), ran.lines().pop().unwrap().as_str(), ran.stop),
+        (5, "text so", Some(Stop::EndTurn))
+    );
 }
 
 #[test]
@@ -162,7 +174,12 @@ fn reasoning_before_anything_else_only_drafts() {
     let refusal = vec![open(1, PartKind::Refusal), text(1, "no"), close(1)];
     for rest in [said(1, "no"), refusal, called(1, "c", "get_time", &["{}"])] {
         let ran = finished(vec![thought(0, &draft, None), rest], Stop::EndTurn);
-        assert_eq!((ran.lines()[0].as_str(), ran.parts.len()), (format!("thought {draft}").as_str(), 2), "{:?}", ran.lines());
+        assert_eq!(
+            (ran.lines()[0].as_str(), ran.parts.len()),
+            (format!("thought {draft}").as_str(), 2),
+            "{:?}",
+            ran.lines()
+        );
     }
     let late = finished(vec![called(0, "c", "get_time", &["{}"]), thought(1, &draft, None)], Stop::ToolUse);
     assert_eq!(late.lines(), ["call get_time {}".to_owned(), format!("thought {draft}")]);
@@ -181,7 +198,9 @@ fn tokens_go_with_their_words_and_not_with_calls() {
         more(at, Delta::Logprobs(vec![logprob]))
     };
     let mut events = vec![open(0, PartKind::Text)];
-    for word in ["Let ", "me", " <", "b>\n", "<tool_call>", "{\"name\": \"get_time\"", "}", "</tool_call>", "ok"] {
+    for word in
+        ["Let ", "me", " <", "b>\n", "<tool_call>", "{\"name\": \"get_time\"", "}", "</tool_call>", "ok"]
+    {
         events.extend([text(0, word), token(0, word)]);
     }
     events.push(close(0));
@@ -198,20 +217,64 @@ fn a_call_said_in_two_ways_is_one_call() {
     let list = r#"call list_dir {"path":"a"}"#;
     let from_text = r#"call list_dir {"path": "a"}"#;
     let long = "x".repeat(3000);
-    let written = format!(r#"<tool_call>{{"name": "write_file", "arguments": {{"file_path": "f", "content": "{long}"}}}}</tool_call>"#);
+    let written = format!(
+        r#"<tool_call>{{"name": "write_file", "arguments": {{"file_path": "f", "content": "{long}"}}}}</tool_call>"#
+    );
     let (begun, rest) = written.split_at(2500);
     let write = format!(r#"{{"content": "{long}", "file_path": "f"}}"#);
     let table: Vec<(&str, Vec<Vec<Event>>, Vec<&str>)> = vec![
         ("text first", vec![said(0, HERMES), called(1, "c", "list_dir", &[whole])], vec![from_text]),
         ("text last", vec![called(0, "c", "list_dir", &[whole]), said(1, HERMES)], vec![list]),
-        ("other spellings", vec![called(0, "c", "ListDir", &[r#"{"path": "a", "depth": null}"#]), said(1, HERMES)], vec![from_text]),
-        ("pieces that grow", vec![called(0, "c", "list_dir", &["{\"path\":\"", whole]), said(1, HERMES)], vec![list]),
-        ("text first, other spelling", vec![said(0, HERMES), called(1, "c", "LS", &[r#"{"directory": "a"}"#])], vec![from_text]),
-        ("other arguments", vec![called(0, "c", "list_dir", &[r#"{"path":"b"}"#]), said(1, HERMES)], vec![r#"call list_dir {"path":"b"}"#, from_text]),
-        ("other arguments, text first", vec![said(0, HERMES), called(1, "c", "list_dir", &[r#"{"path":"b"}"#])], vec![from_text, r#"call list_dir {"path":"b"}"#]),
-        ("another tool", vec![called(0, "c", "get_time", &[""]), said(1, HERMES)], vec!["call get_time {}", from_text]),
-        ("words between", vec![said(0, &format!("a {HERMES} b")), called(1, "c", "list_dir", &[whole])], vec!["text a", from_text, "text b"]),
-        ("only an opener", vec![said(0, "a <tool_call>"), called(1, "c", "list_dir", &[whole])], vec!["text a", list, "text  <tool_call>"]),
+        (
+            "other spellings",
+            vec![called(0, "c", "ListDir", &[r#"{"path": "a", "depth": null}"#]), said(1, HERMES)],
+            vec![from_text],
+        ),
+        (
+            "pieces that grow",
+            vec![called(0, "c", "list_dir", &["{\"path\":\"", whole]), said(1, HERMES)],
+            vec![list],
+        ),
+        (
+            "text first, other spelling",
+            vec![said(0, HERMES), called(1, "c", "LS", &[r#"{"directory": "a"}"#])],
+            vec![from_text],
+        ),
+        (
+            "other arguments",
+            vec![called(0, "c", "list_dir", &[r#"{"path":"b"}"#]), said(1, HERMES)],
+            vec![r#"call list_dir {"path":"b"}"#, from_text],
+        ),
+        (
+            "other arguments, text first",
+            vec![said(0, HERMES), called(1, "c", "list_dir", &[r#"{"path":"b"}"#])],
+            vec![from_text, r#"call list_dir {"path":"b"}"#],
+        ),
+        (
+            "another tool",
+            vec![called(0, "c", "get_time", &[""]), said(1, HERMES)],
+            vec!["call get_time {}", from_text],
+        ),
+        (
+            "words between",
+            vec![said(0, &format!("a {HERMES} b")), called(1, "c", "list_dir", &[whole])],
+            vec!["text a", from_text, "text b"],
+        ),
+        (
+            "only an opener",
+            vec![said(0, "a <tool_call>\n"), called(1, "c", "list_dir", &[whole])],
+            vec!["text a", list],
+        ),
+        (
+            "half an opener",
+            vec![said(0, "a\n\n<｜DSML｜function_calls"), called(1, "c", "list_dir", &[whole])],
+            vec!["text a", list],
+        ),
+        (
+            "hardly an opener",
+            vec![said(0, "a <t"), called(1, "c", "list_dir", &[whole])],
+            vec!["text a", list, "text  <t"],
+        ),
     ];
     for (what, events, expected) in table {
         assert_eq!(finished(events, Stop::ToolUse).lines(), expected, "{what}");
@@ -248,8 +311,12 @@ fn free_text_tools_are_called_from_text_too() {
     let shapes = [
         format!(r#"<tool_call>{{"name": "apply_patch", "arguments": {input}}}</tool_call>"#),
         format!(r#"<tool_call>{{"name": "apply_patch", "arguments": {}}}</tool_call>"#, json!(patch)),
-        format!("<tool_call><function=apply_patch><parameter=input>\n{patch}\n</parameter></function></tool_call>"),
-        format!("<function_calls><invoke name=\"ApplyPatch\"><parameter name=\"input\">{patch}</parameter></invoke></function_calls>"),
+        format!(
+            "<tool_call><function=apply_patch><parameter=input>\n{patch}\n</parameter></function></tool_call>"
+        ),
+        format!(
+            "<function_calls><invoke name=\"ApplyPatch\"><parameter name=\"input\">{patch}</parameter></invoke></function_calls>"
+        ),
         format!("[TOOL_CALLS]apply_patch[ARGS]{input}"),
     ];
     for shape in shapes {
@@ -259,11 +326,18 @@ fn free_text_tools_are_called_from_text_too() {
         for stop in [Stop::MaxTokens, Stop::EndTurn] {
             let ran = finished(vec![said(0, cut)], stop.clone());
             let whole = ran.lines().iter().any(|line| line.starts_with("custom") && line.contains("Begin"));
-            assert!(!whole || ran.incomplete() == ["apply_patch"], "{cut}: {:?} {:?}", ran.lines(), ran.notes);
+            assert!(
+                !whole || ran.incomplete() == ["apply_patch"],
+                "{cut}: {:?} {:?}",
+                ran.lines(),
+                ran.notes
+            );
         }
     }
     for number in ["5", "[1, 2]", "true"] {
-        let shape = format!("<tool_call><function=apply_patch><parameter=input>{number}</parameter></function></tool_call>");
+        let shape = format!(
+            "<tool_call><function=apply_patch><parameter=input>{number}</parameter></function></tool_call>"
+        );
         let ran = finished(vec![said(0, &shape)], Stop::EndTurn);
         assert_eq!(ran.lines(), [format!("custom apply_patch {number}")]);
     }
@@ -284,7 +358,9 @@ fn an_answer_that_fails_leaves_nothing_to_run() {
     for written in [
         "<tool_call>{\"name\": \"run_command\", \"arguments\": {\"command\": \"rm -rf /tmp/x".to_owned(),
         "<tool_call><function=run_command><parameter=command>rm -rf /tmp/x</parameter>".to_owned(),
-        format!("<tool_call><function=write_file><parameter=file_path>f</parameter><parameter=content>{long}"),
+        format!(
+            "<tool_call><function=write_file><parameter=file_path>f</parameter><parameter=content>{long}"
+        ),
         format!("<tool_call><function=write_file><parameter=content>{long}</parameter>"),
         "[TOOL_CALLS]run_command[ARGS]{\"command\": \"ls\"".to_owned(),
     ] {

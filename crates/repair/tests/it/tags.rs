@@ -212,9 +212,15 @@ fn glm() {
         ),
         calls(
             "no closer at all",
-            "<tool_call>run_command<arg_key>command</arg_key><arg_value>make</arg_value>",
-            make(),
+            "<tool_call>list_dir<arg_key>path</arg_key><arg_value>src</arg_value>",
+            json!([call("list_dir", json!({"path": "src"}))]),
         ),
+        cut(
+            "no closer at all, of a tool that acts",
+            "<tool_call>run_command<arg_key>command</arg_key><arg_value>make</arg_value>",
+            &["run_command"],
+        )
+        .stopped(),
         calls("no parameters", "<tool_call>get_time</tool_call>", json!([call("get_time", json!({}))])),
         calls("no parameters, no closer", "<tool_call>get_time", json!([call("get_time", json!({}))])),
         calls(
