@@ -214,6 +214,15 @@ fn what_cannot_be_run_says_what_to_do() {
 }
 
 #[test]
+fn words_that_name_their_parameter_are_not_its_value() {
+    for words in ["command=\"rm -rf /\"", "(command='ls')", " command : ls"] {
+        let (said, _) = settled("run_command", words, End::Closed);
+        assert!(said.starts_with("the arguments of `run_command` are not a JSON object"), "{words}: {said}");
+    }
+    check("run_command", "ls command=x", r#"{"command":"ls command=x"}"#, &["unwrapped arguments.command"]);
+}
+
+#[test]
 fn free_text_is_nobodys_to_mend() {
     let text = "*** Begin Patch\n{'a': 1,}";
     let done = settle(&call("patch", text), &catalog(), End::Stopped).unwrap();
