@@ -9,6 +9,8 @@ mod arguments;
 mod catalog;
 mod coerce;
 mod control;
+mod entities;
+mod free_text;
 mod infer;
 mod json;
 mod known;

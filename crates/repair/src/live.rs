@@ -1,5 +1,6 @@
 //! Settles calls while they stream.
 
+mod call;
 mod scan;
 mod suffix;
 
@@ -8,12 +9,10 @@ use std::sync::Arc;
 
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop, ToolCall};
 
-use crate::arguments::{self, Reading};
-use crate::json::State;
-use crate::schema::{Kind, Schema};
-use crate::settle::{Calls, Draft, Named, is_free_text};
-use crate::{CallFault, Catalog, End, Found, Note, Repair, Settled, Stage, Tool};
-use scan::Scan;
+use crate::entities::Entities;
+use crate::settle::{Calls, Draft, Named};
+use crate::{CallFault, Catalog, End, Found, Note, Problem, Profile, Repair, Settled, Stage};
+use call::{Live, Over, Takes};
 
 /// Settles the calls of an answer on their way to the reader.
 ///
@@ -30,6 +29,7 @@ use scan::Scan;
 /// that no client runs it.
 pub struct SettleStage {
     catalog: Arc<Catalog>,
+    entities: Entities,
     /// By the number under which a part came in.
     parts: Vec<Slot>,
     /// How many parts have gone out.
@@ -51,24 +51,27 @@ enum Slot {
     Live(Box<Live>),
 }
 
-struct Live {
-    out: usize,
-    /// The call as the model wrote it so far.
-    call: ToolCall,
-    /// The declared name.
-    tool: String,
-    scan: Scan,
-    /// How many bytes of the arguments have been passed on.
-    sent: usize,
-    /// The end that is held until it is known how the answer went on.
-    held: Option<(Extras, Reading)>,
-}
-
 impl SettleStage {
     /// Settles calls of these tools.
     pub fn new(catalog: Arc<Catalog>) -> Self {
-        let (ids, minted) = (BTreeSet::new(), BTreeSet::new());
-        Self { catalog, parts: Vec::new(), opened: 0, ids, minted, notes: Vec::new(), waiting: 0, cut: false }
+        Self {
+            catalog,
+            entities: Entities::Kept,
+            parts: Vec::new(),
+            opened: 0,
+            ids: BTreeSet::new(),
+            minted: BTreeSet::new(),
+            notes: Vec::new(),
+            waiting: 0,
+            cut: false,
+        }
+    }
+
+    /// The same for a model of which this is known: only a server that is known to escape entities has them decoded.
+    #[must_use]
+    pub fn knowing(self, profile: &Profile) -> Self {
+        let entities = if profile.escapes_entities { Entities::Decoded } else { Entities::Kept };
+        Self { entities, ..self }
     }
 
     fn open(&mut self, kind: PartKind, extras: Extras, out: &mut Vec<Event>) {
@@ -101,14 +104,11 @@ impl SettleStage {
             }
         };
         self.repaired(&id, step.map(|step| Repair::new(step, "name")));
-        let name = tool.name.clone();
-        let opened = PartKind::ToolCall { id: id.clone(), name: name.clone(), kind };
-        if is_free_text(kind, tool) {
-            return (opened, Slot::Passing(at));
-        }
+        // A tool that takes text was perhaps called like a function; what comes out is the text.
+        let settled = if tool.free_text { CallKind::Custom } else { kind };
+        let opened = PartKind::ToolCall { id: id.clone(), name: tool.name.clone(), kind: settled };
         let call = ToolCall { id, name: spelled, arguments: String::new(), kind };
-        let live = Live { out: at, call, tool: name, scan: Scan::default(), sent: 0, held: None };
-        (opened, Slot::Live(Box::new(live)))
+        (opened, Slot::Live(Box::new(Live::new(at, call, tool, self.entities))))
     }
 
     fn delta(&mut self, at: usize, delta: Delta, extras: Extras, out: &mut Vec<Event>) {
@@ -137,13 +137,8 @@ impl SettleStage {
         match self.parts.get_mut(at) {
             Some(Slot::Passing(number)) => out.push(Event::Closed { at: *number, extras }),
             Some(Slot::Live(live)) => {
-                let reading = arguments::read(&live.call.arguments);
-                let decided = match &reading {
-                    Reading::Values(values) => values.state == State::Complete,
-                    Reading::Fault(_) => true,
-                    Reading::Empty | Reading::Bare(_) => false,
-                };
-                live.held = Some((extras, reading));
+                let (over, decided) = live.over();
+                live.held = Some((extras, over));
                 self.waiting += 1;
                 if decided {
                     self.resolve(at, End::Closed, out);
@@ -166,10 +161,10 @@ impl SettleStage {
             Slot::Live(live) => (live.out, live.held.take()),
             Slot::Passing(_) => return,
         };
-        let Some((extras, reading)) = held else { return };
+        let Some((extras, over)) = held else { return };
         self.waiting = self.waiting.saturating_sub(1);
         let Slot::Live(live) = std::mem::replace(slot, Slot::Passing(number)) else { return };
-        let further = self.settle(&live, reading, end, out);
+        let further = self.settle(&live, over, end, out);
         out.push(Event::Closed { at: number, extras });
         for (settled, id) in further {
             self.further(settled, id, out);
@@ -177,42 +172,30 @@ impl SettleStage {
     }
 
     /// Completes a call that is over; gives the calls that were in its slot besides.
-    fn settle(
-        &mut self,
-        live: &Live,
-        reading: Reading,
-        end: End,
-        out: &mut Vec<Event>,
-    ) -> Vec<(Settled, CallId)> {
+    fn settle(&mut self, live: &Live, over: Over, end: End, out: &mut Vec<Event>) -> Vec<(Fitted, CallId)> {
         let catalog = Arc::clone(&self.catalog);
         let Some(tool) = catalog.get(&live.tool) else { return Vec::new() };
-        let named = Named { call: &live.call, tool, repairs: Vec::new() };
-        let drafts = match named.read(reading, end) {
-            Ok(Calls::One(draft)) => vec![draft],
-            Ok(Calls::Several(drafts)) => drafts.into_iter().map(Draft::split).collect(),
+        let named = Named { call: &live.call, tool, repairs: Vec::new(), entities: self.entities };
+        let mut calls = match calls(&named, over, end) {
+            Ok(calls) => calls.into_iter(),
             Err(fault) => {
                 self.fault(live, &fault, out);
                 return Vec::new();
             }
         };
-        // Where one of several can't be made a call, the model's own text is the only honest answer.
-        let fitted: Result<Vec<Settled>, CallFault> =
-            drafts.into_iter().map(|draft| fitted(&named, draft)).collect();
-        let mut fitted = match fitted {
-            Ok(fitted) => fitted.into_iter(),
-            Err(fault) => {
-                self.fault(live, &fault, out);
-                return Vec::new();
-            }
-        };
-        if let Some(first) = fitted.next() {
+        if let Some(first) = calls.next() {
             self.complete(live, first, out);
         }
-        fitted.map(|settled| (settled, self.mint(&live.call.id))).collect()
+        calls.map(|fitted| (fitted, self.mint(&live.call.id))).collect()
     }
 
-    fn complete(&mut self, live: &Live, settled: Settled, out: &mut Vec<Event>) {
-        let Some(rest) = suffix::of(&live.call.arguments, live.sent, &live.scan, &settled) else {
+    fn complete(&mut self, live: &Live, (settled, problems): Fitted, out: &mut Vec<Event>) {
+        let rest = match live.takes {
+            Takes::Json => suffix::of(&live.call.arguments, live.sent, &live.scan, &settled),
+            // What passed is the text as it came, and nothing stood around it.
+            Takes::Text => settled.call.arguments.get(live.sent..).map(str::to_owned),
+        };
+        let Some(rest) = rest else {
             // What was passed on can't become what is meant: it must not be run.
             self.incomplete(live);
             return;
@@ -220,7 +203,7 @@ impl SettleStage {
         if !rest.is_empty() {
             out.push(arguments_delta(live.out, rest));
         }
-        self.repaired(&live.call.id, settled.repairs);
+        self.settled(&live.call.id, settled.repairs, problems);
     }
 
     fn fault(&mut self, live: &Live, fault: &CallFault, out: &mut Vec<Event>) {
@@ -245,7 +228,7 @@ impl SettleStage {
     }
 
     /// One more call out of the same slot, as a part of its own.
-    fn further(&mut self, settled: Settled, id: CallId, out: &mut Vec<Event>) {
+    fn further(&mut self, (settled, problems): Fitted, id: CallId, out: &mut Vec<Event>) {
         let at = self.opened;
         self.opened += 1;
         let Settled { call, repairs, .. } = settled;
@@ -253,7 +236,14 @@ impl SettleStage {
         out.push(Event::Opened { at, kind, extras: Extras::NONE });
         out.push(arguments_delta(at, call.arguments));
         out.push(Event::Closed { at, extras: Extras::NONE });
-        self.repaired(&id, repairs);
+        self.settled(&id, repairs, problems);
+    }
+
+    fn settled(&mut self, id: &CallId, repairs: Vec<Repair>, problems: Vec<Problem>) {
+        self.repaired(id, repairs);
+        if !problems.is_empty() {
+            self.notes.push(Note::Invalid { call: id.as_str().to_owned(), problems });
+        }
     }
 
     /// An id that no other call of the answer has.
@@ -290,34 +280,27 @@ impl SettleStage {
     }
 }
 
-impl Live {
-    /// Takes a piece of arguments; gives what of the text can't change any more and was not yet passed on.
-    fn take(&mut self, piece: &str, tool: Option<&Tool>) -> String {
-        let streams = |key: &str| tool.is_some_and(|tool| can_stream(tool, key));
-        self.scan.push(piece, streams);
-        self.call.arguments.push_str(piece);
-        let ready = self.call.arguments.get(self.sent..self.scan.safe()).unwrap_or_default().to_owned();
-        self.sent += ready.len();
-        ready
-    }
-}
+/// A settled call, and what of it does not keep the tool's schema.
+type Fitted = (Settled, Vec<Problem>);
 
-/// Whether the string under a key stays as it is whatever follows: its schema allows strings, and no alternative of the
-/// whole could ask for something else.
-fn can_stream(tool: &Tool, key: &str) -> bool {
-    if tool.schema.is_none() {
-        return true;
+/// The calls that arguments turned out to hold.
+fn calls(named: &Named<'_>, over: Over, end: End) -> Result<Vec<Fitted>, CallFault> {
+    let reading = match over {
+        Over::Json(reading) => reading,
+        Over::Text => return Ok(vec![(named.free_text(end)?, Vec::new())]),
+    };
+    match named.read(reading, end)? {
+        Calls::One(draft) => Ok(vec![fitted(named, draft)?]),
+        // Where one of several can't be made a call, the model's own text is the only honest answer.
+        Calls::Several(drafts) => drafts.into_iter().map(|draft| fitted(named, draft.split())).collect(),
     }
-    let schema = Schema::of(tool);
-    let string = |property: Schema<'_>| property.types().has(Kind::String);
-    schema.declares(key) && schema.branches().is_empty() && schema.property(key).is_some_and(string)
 }
 
 /// A draft fitted to its schema, be it that it does not fit.
-fn fitted(named: &Named<'_>, draft: Draft) -> Result<Settled, CallFault> {
+fn fitted(named: &Named<'_>, draft: Draft) -> Result<Fitted, CallFault> {
     match named.finish(draft) {
-        Ok(settled) => Ok(settled),
-        Err(CallFault::Invalid { settled, .. }) => Ok(*settled),
+        Ok(settled) => Ok((settled, Vec::new())),
+        Err(CallFault::Invalid { settled, problems }) => Ok((*settled, problems)),
         Err(
             fault @ (CallFault::Unknown { .. } | CallFault::Incomplete { .. } | CallFault::Malformed { .. }),
         ) => Err(fault),

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::Problem;
+
 /// One thing that was mended in a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repair {
@@ -102,5 +104,12 @@ pub enum Note {
         call: String,
         /// The tool's name as far as it is known.
         name: String,
+    },
+    /// The arguments do not keep the tool's schema, after all that could be mended: whoever runs it will refuse it.
+    Invalid {
+        /// The call.
+        call: String,
+        /// What does not fit.
+        problems: Vec<Problem>,
     },
 }

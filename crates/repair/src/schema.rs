@@ -8,7 +8,7 @@ use std::cell::Cell;
 use rail_model::Map;
 use serde_json::Value;
 
-use crate::Tool;
+use crate::{Tool, free_text};
 
 pub(crate) use types::{Kind, Types};
 
@@ -67,6 +67,9 @@ impl Fuel {
 impl<'a> Schema<'a> {
     /// What a tool's arguments must be; anything when it declares nothing.
     pub(crate) fn of(tool: &'a Tool) -> Self {
+        if tool.free_text {
+            return Self::new(&free_text::TAUGHT);
+        }
         Self::new(tool.schema.as_ref().unwrap_or(&ANYTHING))
     }
 

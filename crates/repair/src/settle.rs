@@ -3,7 +3,10 @@ use serde_json::Value;
 
 use crate::arguments::{self, MAX_VALUES, Reading, Values, distinct};
 use crate::coerce::coerce;
+use crate::entities::{self, Entities};
+use crate::free_text::{self, FreeText};
 use crate::json::{self, State};
+use crate::path::Path;
 use crate::schema::{Fuel, Schema};
 use crate::unwrap::{bare, unwrap};
 use crate::validate::validate;
@@ -98,6 +101,7 @@ const MAX_ROUNDS: usize = 8;
 /// Brings one call home: its name to a declared tool, its arguments to an object that the tool's schema accepts.
 ///
 /// Pure and idempotent: a settled call settles to itself without repairs. The executor and the gateway both call it.
+/// Only free text can't show that it is whole, so a call of it that an output limit ended is never taken for whole.
 /// Arguments that are not there at all become `{}`, which is no repair: many servers send nothing for a tool that takes
 /// nothing.
 ///
@@ -108,11 +112,10 @@ pub fn settle(call: &ToolCall, catalog: &Catalog, end: End) -> Result<Settled, C
         Found::Tool(tool, step) => (tool, step),
         Found::Unknown(closest) => return Err(CallFault::Unknown { name: call.name.clone(), closest }),
     };
-    let named =
-        Named { call, tool, repairs: step.map(|step| Repair::new(step, "name")).into_iter().collect() };
+    let repairs = step.map(|step| Repair::new(step, "name")).into_iter().collect();
+    let named = Named { call, tool, repairs, entities: Entities::Kept };
     if is_free_text(call.kind, tool) {
-        let arguments = Value::String(call.arguments.clone());
-        return Ok(named.settled(call.arguments.clone(), arguments, Vec::new()));
+        return named.free_text(end);
     }
     match named.read(arguments::read(&call.arguments), end)? {
         Calls::One(draft) => named.finish(draft),
@@ -120,7 +123,7 @@ pub fn settle(call: &ToolCall, catalog: &Catalog, end: End) -> Result<Settled, C
     }
 }
 
-/// Whether a call's text is nobody's to mend.
+/// Whether a call's text is free text.
 pub(crate) fn is_free_text(kind: CallKind, tool: &Tool) -> bool {
     match kind {
         CallKind::Custom => true,
@@ -136,6 +139,8 @@ pub(crate) struct Named<'a> {
     pub(crate) tool: &'a Tool,
     /// How the name was mended.
     pub(crate) repairs: Vec<Repair>,
+    /// What becomes of entities in strings.
+    pub(crate) entities: Entities,
 }
 
 /// What a slot held, ready to be fitted to the schema.
@@ -167,6 +172,27 @@ impl Draft {
 }
 
 impl Named<'_> {
+    /// The call of a tool that takes text. Text does not show where it ends, so after a cut it is never whole.
+    pub(crate) fn free_text(&self, end: End) -> Result<Settled, CallFault> {
+        let found = match self.call.kind {
+            CallKind::Custom => FreeText::Plain,
+            CallKind::Function => free_text::read(&self.call.arguments),
+        };
+        let (text, repairs) = match found {
+            FreeText::Plain if end == End::Cut => return Err(self.incomplete()),
+            FreeText::Plain => (self.call.arguments.clone(), Vec::new()),
+            FreeText::Wrapped(text) => (text, vec![Step::Unwrapped]),
+            FreeText::Unclosed(text) if may_close(end, self.tool.effect) => {
+                (text, vec![Step::Closed, Step::Unwrapped])
+            }
+            FreeText::Unclosed(_) | FreeText::Cut => return Err(self.incomplete()),
+        };
+        let repairs = repairs.into_iter().map(|step| Repair::new(step, "arguments")).collect();
+        let mut settled = self.settled(text.clone(), Value::String(text), repairs);
+        settled.call.kind = CallKind::Custom;
+        Ok(settled)
+    }
+
     /// The drafts of the calls that a text holds, or why there are none.
     pub(crate) fn read(&self, reading: Reading, end: End) -> Result<Calls, CallFault> {
         match reading {
@@ -212,7 +238,11 @@ impl Named<'_> {
 
     /// Fits a draft to the schema.
     pub(crate) fn finish(&self, draft: Draft) -> Result<Settled, CallFault> {
-        let Draft { value, mut repairs, words } = draft;
+        let Draft { mut value, mut repairs, words } = draft;
+        match self.entities {
+            Entities::Kept => {}
+            Entities::Decoded => entities::decode(&mut value, &Path::Root("arguments"), &mut repairs),
+        }
         let schema = Schema::of(self.tool);
         let fuel = Fuel::for_text(self.call.arguments.len());
         let unwrapped = match value {

@@ -55,11 +55,12 @@ impl Stage for Pipeline {
     }
 }
 
-/// The stages that an answer passes: calls found in its text, then the pieces of each put together, then each brought home.
+/// The stages that an answer passes: the pieces of its calls put together, then calls found in its text, then each brought
+/// home. The text comes second, so that a call that was said in both ways can be told.
 pub fn stages(profile: &Profile, catalog: &Arc<Catalog>) -> Pipeline {
     Pipeline::new(vec![
-        Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog))),
         Box::new(NativeStage::new(Arc::clone(catalog))),
-        Box::new(SettleStage::new(Arc::clone(catalog))),
+        Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog))),
+        Box::new(SettleStage::new(Arc::clone(catalog)).knowing(profile)),
     ])
 }

@@ -10,7 +10,7 @@ use crate::schema::{Kind, Schema};
 use crate::{Repair, Step};
 
 /// Keys under which models and servers put the arguments once more.
-const WRAPPERS: [&str; 5] = ["arguments", "input", "parameters", "args", "properties"];
+pub(crate) const WRAPPERS: [&str; 5] = ["arguments", "input", "parameters", "args", "properties"];
 
 /// The object that is meant by a value, or why there is none.
 pub(crate) fn unwrap(value: Value, schema: Schema<'_>, repairs: &mut Vec<Repair>) -> Result<Map, String> {
@@ -51,7 +51,7 @@ pub(crate) fn bare(text: &str, schema: Schema<'_>, repairs: &mut Vec<Repair>) ->
     let mut required: Vec<&str> = schema.required().filter(strings).collect();
     required.dedup();
     // What looks like JSON and could not be read is a broken object, not the words of a parameter.
-    let broken = text.trim_start().starts_with(['{', '[']);
+    let broken = text.trim_start().starts_with(['{', '[']) || names_parameter(text, schema);
     match required.as_slice() {
         [name] if !broken => {
             repairs.push(Repair::new(Step::Unwrapped, format!("arguments.{name}")));
@@ -59,6 +59,16 @@ pub(crate) fn bare(text: &str, schema: Schema<'_>, repairs: &mut Vec<Repair>) ->
         }
         _ => Err("an object is expected, with a member for each parameter".to_owned()),
     }
+}
+
+/// Whether a text begins with a parameter's name, as in `command="ls"`: it says which value is whose, in no form we know.
+fn names_parameter(text: &str, schema: Schema<'_>) -> bool {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let named = |name: &str| {
+        let rest = text.strip_prefix(name).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with(['=', ':']))
+    };
+    schema.parameters().any(named)
 }
 
 /// What stands under the only key, if that key is a wrapper and no parameter; else the object as it was.

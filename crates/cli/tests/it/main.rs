@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cassettes;
+mod chat_answers;
 mod decode;
 mod native_calls;
 mod process;

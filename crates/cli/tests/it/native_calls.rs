@@ -55,8 +55,9 @@ fn catalog(tools: &Value) -> Arc<Catalog> {
     let mut catalog = Catalog::default();
     for tool in tools.as_array().into_iter().flatten() {
         let name = tool["name"].as_str().unwrap().to_owned();
-        let schema = tool.get("parameters").cloned();
-        catalog.add(Tool::new(name, schema));
+        let mut tool = Tool::new(name, tool.get("parameters").cloned());
+        tool.effect = Effect::Reads;
+        catalog.add(tool);
     }
     Arc::new(catalog)
 }
@@ -382,7 +383,7 @@ fn other_streams_of_the_same_kinds() {
         distinct(&answer.ids, what);
         let noted = answer.notes.iter().map(|note| match note {
             Note::Repaired { repair, .. } => repair.step,
-            Note::Unknown { .. } | Note::Incomplete { .. } => panic!("{note:?}"),
+            Note::Unknown { .. } | Note::Incomplete { .. } | Note::Invalid { .. } => panic!("{note:?}"),
         });
         assert_eq!(noted.collect::<Vec<_>>(), steps, "{what}");
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::entities::Entities;
 use crate::json::is_drive_path;
 
 /// A member whose value is a string that passes live.
@@ -13,8 +14,8 @@ pub(super) struct Member {
 }
 
 /// Follows strict JSON of an object with string members, until something else comes.
-#[derive(Default)]
 pub(super) struct Scan {
+    entities: Entities,
     state: At,
     /// How many bytes were seen.
     seen: usize,
@@ -25,9 +26,8 @@ pub(super) struct Scan {
     token: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    #[default]
     Start,
     BeforeKey,
     Key,
@@ -41,6 +41,11 @@ enum At {
 }
 
 impl Scan {
+    /// Where entities are decoded, nothing passes from the first `&` on that may begin one.
+    pub(super) fn new(entities: Entities) -> Self {
+        Self { entities, state: At::Start, seen: 0, safe: 0, members: Vec::new(), token: String::new() }
+    }
+
     /// How many bytes can't change any more.
     pub(super) fn safe(&self) -> usize {
         self.safe
@@ -67,8 +72,9 @@ impl Scan {
 
     /// Takes the plain text at the start of a piece, all at once.
     fn plain<'a>(&mut self, rest: &'a str) -> &'a str {
-        let end =
-            rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(rest.len());
+        let entity = self.entities == Entities::Decoded;
+        let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\' || (entity && byte == b'&');
+        let end = rest.bytes().position(special).unwrap_or(rest.len());
         let (text, rest) = rest.split_at_checked(end).unwrap_or((rest, ""));
         if !text.is_empty() {
             self.began(text);
@@ -153,6 +159,7 @@ impl Scan {
         let next = match escape.as_bytes() {
             [b'\\'] => At::Escape,
             _ if drive && is_drive_path(&self.token) => At::Held,
+            b"\\u0026" if self.entities == Entities::Decoded => At::Held,
             [b'\\', b'"' | b'\\' | b'/' | b'n' | b'r' | b't'] => At::Text,
             [b'\\', b'u', digits @ ..] => unicode(digits),
             _ => At::Held,
@@ -204,11 +211,11 @@ mod tests {
 
     /// What has passed after each character.
     fn passed(text: &str) -> &str {
-        let mut scan = Scan::default();
+        let mut scan = Scan::new(Entities::Kept);
         for c in text.chars() {
             scan.push(&c.to_string(), |key| key == "a" || key == "b");
         }
-        let mut whole = Scan::default();
+        let mut whole = Scan::new(Entities::Kept);
         whole.push(text, |key| key == "a" || key == "b");
         assert_eq!((scan.safe(), scan.members()), (whole.safe(), whole.members()), "{text}");
         &text[..whole.safe()]

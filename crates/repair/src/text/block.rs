@@ -180,9 +180,10 @@ pub(super) async fn params(
                 cx.advance(rest);
                 return Some(Read { call: params.end_of_text(cx), closed: false });
             }
+            // It is out already, so all that is left is to say that it is not whole.
             None if params.is_given() => {
                 cx.rewind(begun);
-                return Some(Read { call: params.end(cx), closed: false });
+                return Some(Read { call: params.cut(cx), closed: false });
             }
             None => return None,
         }

@@ -1,9 +1,9 @@
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::{Ending, Piece};
-use crate::{Catalog, Found, Profile, Tool};
+use crate::{Catalog, Effect, Found, Profile, Tool};
 
 /// What passes between a reader and the outside.
 #[derive(Default, Debug)]
@@ -11,6 +11,10 @@ pub(super) struct Line {
     pub(super) incoming: String,
     pub(super) ending: Option<Ending>,
     pub(super) outgoing: Vec<Piece>,
+    /// Blanks that are held are to be given out.
+    pub(super) paused: bool,
+    /// Something other than blanks is held.
+    pub(super) held: bool,
 }
 
 /// The text as far as it is known, a cursor in it, and what is known of the model. Places count from the start of the text.
@@ -261,11 +265,25 @@ impl Cx {
         let more = poll_fn(|_| match self.has_more() {
             true => Poll::Ready(true),
             false if self.ending.is_some() => Poll::Ready(false),
-            false => Poll::Pending,
+            false => {
+                self.rest_for_now();
+                Poll::Pending
+            }
         })
         .await;
         self.hit_end |= !more;
         more
+    }
+
+    /// Nothing more is there yet: says whether something is held, and lets go of blanks if it was asked to.
+    fn rest_for_now(&mut self) {
+        let end = self.base + self.text.len();
+        let paused = std::mem::take(&mut self.line().paused);
+        if paused && self.slice(self.unsaid, end).trim().is_empty() {
+            self.say_to(end);
+        }
+        let held = !self.slice(self.unsaid, end).trim().is_empty();
+        self.line().held = held;
     }
 
     /// Whether so much is held that reading on must wait until it is given out.
@@ -279,6 +297,10 @@ impl Cx {
         self.say_to(self.at);
         self.choked = false;
         self.forget();
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has_more(&mut self) -> bool {
@@ -376,7 +398,7 @@ impl Cx {
         if matches!(piece, Piece::Begin { .. }) {
             self.last = None;
         }
-        self.line.lock().unwrap_or_else(PoisonError::into_inner).outgoing.push(piece);
+        self.line().outgoing.push(piece);
     }
 
     /// Lets go of text that was given out and lies behind the cursor, now and then.
@@ -397,6 +419,14 @@ impl Cx {
             Found::Tool(tool, _) => Some(tool),
             Found::Unknown(_) => None,
         }
+    }
+
+    /// Whether a spelled name means a tool that acts, so that a call of it is never completed.
+    pub(super) fn acts(&self, spelled: &str) -> bool {
+        self.tool(spelled).is_some_and(|tool| match tool.effect {
+            Effect::Acts => true,
+            Effect::Reads => false,
+        })
     }
 
     /// Whether calls are looked for at all.

@@ -19,7 +19,9 @@ mod openers;
 mod python;
 mod raw;
 mod reasoning;
+mod said;
 mod shape;
+mod speaker;
 mod stage;
 mod weak;
 
@@ -100,6 +102,17 @@ impl Reader {
     fn push(&mut self, text: &str, out: &mut Vec<Piece>) {
         self.line.lock().unwrap_or_else(PoisonError::into_inner).incoming.push_str(text);
         self.run(out);
+    }
+
+    /// A part of the text is over: blanks at its end are given out, what may still become a call is not.
+    fn pause(&mut self, out: &mut Vec<Piece>) {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner).paused = true;
+        self.run(out);
+    }
+
+    /// Whether some of the text, blanks aside, has not been given out.
+    fn holds(&self) -> bool {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner).held
     }
 
     fn finish(&mut self, ending: Ending, out: &mut Vec<Piece>) {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::cx::Cx;
-use super::families::{self, Family};
+use super::families::{self, Evidence, Family};
 use super::reasoning::{self, Pair};
 
 /// All words that begin or end something, as one automaton.
@@ -100,4 +100,14 @@ pub(super) async fn here(cx: &mut Cx) -> Option<(Opener, usize)> {
         let Some(next) = node.next.get(&byte) else { return found };
         (at, length) = (*next, length + 1);
     }
+}
+
+/// Whether a text is nothing but the beginning of call markup, as some servers leave it behind when they take the call out.
+pub(super) fn is_leak(text: &str) -> bool {
+    // Fewer letters may be anything.
+    let begun = text.trim();
+    let opens = |family: &Family| {
+        family.evidence == Evidence::Strong && family.openers.iter().any(|word| word.starts_with(begun))
+    };
+    begun.starts_with(['<', '[']) && begun.chars().count() >= 4 && families::all().any(|family| opens(family))
 }

@@ -1,14 +1,20 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop};
-use serde_json::Value;
 
-use super::{Channel, Ending, Piece, Reader};
+use super::said::{Ids, Said};
+use super::speaker::{Kind, Speaker};
+use super::{Channel, Ending, Piece, Reader, openers};
 use crate::stage::Stage;
-use crate::{Catalog, Found, Note, Profile, Repair, Step};
+use crate::{Catalog, Note, Profile, Repair, Step};
 
 /// Finds the calls and the reasoning that a model wrote as text, and makes them parts of their own.
+///
+/// Parts that come stay parts where they can: text and reasoning of two parts is never given out as one, because seals and
+/// citations belong to their own. Reasoning that has a seal is never looked into further, and goes as it came.
+///
+/// A call that comes as a call and was written as text too is given out once.
 pub struct ExtractStage {
     profile: Profile,
     catalog: Arc<Catalog>,
@@ -17,43 +23,31 @@ pub struct ExtractStage {
     reasoning: Option<Reader>,
     /// What became of each part that came.
     parts: BTreeMap<usize, Came>,
-    /// Parts given out so far.
-    next: usize,
-    /// The text or reasoning that is being given out.
-    open: Option<(usize, Kind)>,
-    /// What the origin said besides, until there is an event to carry it.
-    carry: Extras,
+    speaker: Speaker,
     /// The call from text that is being given out.
     spoken: Option<Spoken>,
     /// Calls found in text, and calls that came as calls, to tell one said in both ways.
     found: Vec<Said>,
     native: BTreeMap<usize, Said>,
-    ids: BTreeSet<String>,
+    ids: Ids,
     notes: Vec<Note>,
 }
 
 /// What became of a part that came.
-#[derive(Debug)]
 enum Came {
     Content,
     Reasoning,
     /// It goes on under this number.
     As(usize),
     /// A call, held because it may say again what was found in text.
-    Held(Vec<Event>),
+    Held(Held),
+    /// It is not given out.
+    Dropped,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Text,
-    Thinking,
-}
-
-/// A call as far as it is known.
-#[derive(Default, Debug)]
-struct Said {
-    name: String,
-    arguments: String,
+struct Held {
+    events: Vec<Event>,
+    closed: bool,
 }
 
 struct Spoken {
@@ -75,13 +69,11 @@ impl ExtractStage {
             content: None,
             reasoning: None,
             parts: BTreeMap::new(),
-            next: 0,
-            open: None,
-            carry: Extras::NONE,
+            speaker: Speaker::new(),
             spoken: None,
             found: Vec::new(),
             native: BTreeMap::new(),
-            ids: BTreeSet::new(),
+            ids: Ids::default(),
             notes: Vec::new(),
         }
     }
@@ -89,28 +81,37 @@ impl ExtractStage {
     // ---- what comes
 
     fn opened(&mut self, at: usize, kind: PartKind, extras: Extras, out: &mut Vec<Event>) {
-        match &kind {
+        match kind {
             PartKind::Text => {
-                self.carry.merge(extras);
+                self.begin_part(out);
+                self.speaker.carry(extras);
                 self.parts.insert(at, Came::Content);
             }
             PartKind::Thinking => {
-                self.carry.merge(extras);
+                self.begin_part(out);
+                self.speaker.carry(extras);
                 self.parts.insert(at, Came::Reasoning);
             }
-            PartKind::ToolCall { id, name, .. } => {
+            PartKind::ToolCall { id, name, kind } => {
                 self.end_reasoning(Ending::Superseded, out);
-                self.close(out);
-                self.ids.insert(id.as_str().to_owned());
-                self.native.insert(at, Said { name: name.clone(), arguments: String::new() });
-                if self.found.is_empty() {
+                self.speaker.close(out);
+                self.native.insert(at, Said::new(name.clone(), kind));
+                let id = self.ids.unique(id);
+                let kind = PartKind::ToolCall { id, name, kind };
+                if self.found.is_empty() && self.spoken.is_none() {
                     self.pass(at, kind, extras, out);
                 } else {
-                    self.parts.insert(at, Came::Held(vec![Event::Opened { at, kind, extras }]));
+                    let events = vec![Event::Opened { at, kind, extras }];
+                    self.parts.insert(at, Came::Held(Held { events, closed: false }));
                 }
             }
-            PartKind::Refusal | PartKind::Redacted(_) | PartKind::Media(_) | PartKind::Opaque(_) => {
-                self.close(out);
+            PartKind::Refusal => {
+                self.end_reasoning(Ending::Superseded, out);
+                self.speaker.close(out);
+                self.pass(at, kind, extras, out);
+            }
+            PartKind::Redacted(_) | PartKind::Media(_) | PartKind::Opaque(_) => {
+                self.speaker.close(out);
                 self.pass(at, kind, extras, out);
             }
         }
@@ -118,7 +119,7 @@ impl ExtractStage {
 
     /// A part that is none of ours goes on under the next number.
     fn pass(&mut self, at: usize, kind: PartKind, extras: Extras, out: &mut Vec<Event>) {
-        let number = self.number();
+        let number = self.speaker.number();
         self.parts.insert(at, Came::As(number));
         out.push(Event::Opened { at: number, kind, extras });
     }
@@ -129,22 +130,22 @@ impl ExtractStage {
         }
         match self.parts.get_mut(&at) {
             Some(Came::As(number)) => out.push(Event::Delta { at: *number, delta, extras }),
-            Some(Came::Held(events)) => events.push(Event::Delta { at, delta, extras }),
+            Some(Came::Held(held)) => held.events.push(Event::Delta { at, delta, extras }),
             Some(Came::Content) => {
-                self.carry.merge(extras);
+                self.speaker.carry(extras);
                 match delta {
                     Delta::Text(text) => self.content(&text, out),
                     other => self.beside(Kind::Text, other, out),
                 }
             }
             Some(Came::Reasoning) => {
-                self.carry.merge(extras);
+                self.speaker.carry(extras);
                 match delta {
                     Delta::Thinking(text) => self.thought(&text, out),
                     other => self.beside(Kind::Thinking, other, out),
                 }
             }
-            None => {}
+            Some(Came::Dropped) | None => {}
         }
     }
 
@@ -167,6 +168,24 @@ impl ExtractStage {
         self.pieces(pieces, out);
     }
 
+    /// What comes besides words goes with the words that came last.
+    fn beside(&mut self, kind: Kind, delta: Delta, out: &mut Vec<Event>) {
+        if kind == Kind::Thinking && matches!(delta, Delta::Seal(_)) {
+            // What is sealed was thought, whatever it looks like.
+            self.end_reasoning(Ending::Superseded, out);
+        }
+        let held = self.holds(kind);
+        // Tokens of a call are nobody's text.
+        let lost = matches!(delta, Delta::Logprobs(_)) && !held && !self.speaker.is_saying(kind);
+        if lost {
+            return;
+        }
+        match held {
+            true => self.speaker.wait(kind, delta),
+            false => self.speaker.say(kind, delta, out),
+        }
+    }
+
     fn end_reasoning(&mut self, ending: Ending, out: &mut Vec<Event>) {
         if let Some(pieces) = end(&mut self.reasoning, ending) {
             self.pieces(pieces, out);
@@ -176,23 +195,75 @@ impl ExtractStage {
     fn closed(&mut self, at: usize, extras: Extras, out: &mut Vec<Event>) {
         match self.parts.get_mut(&at) {
             Some(Came::As(number)) => out.push(Event::Closed { at: *number, extras }),
-            Some(Came::Content | Came::Reasoning) => self.carry.merge(extras),
-            Some(Came::Held(events)) => {
-                let mut events = std::mem::take(events);
-                events.push(Event::Closed { at, extras });
-                let said = self.native.get(&at);
-                if !said.is_some_and(|said| self.found.iter().any(|found| self.are_same(found, said))) {
-                    self.release(at, events, out);
-                }
+            Some(Came::Content) => self.end_part(Kind::Text, extras, out),
+            Some(Came::Reasoning) => self.end_part(Kind::Thinking, extras, out),
+            Some(Came::Held(held)) => {
+                held.events.push(Event::Closed { at, extras });
+                held.closed = true;
+                self.compare_held(out);
             }
-            None => {}
+            Some(Came::Dropped) | None => {}
         }
     }
 
-    fn release(&mut self, at: usize, events: Vec<Event>, out: &mut Vec<Event>) {
-        let number = self.number();
-        self.parts.insert(at, Came::As(number));
-        out.extend(events.into_iter().map(|event| match event {
+    fn reader(&mut self, kind: Kind) -> Option<&mut Reader> {
+        match kind {
+            Kind::Text => self.content.as_mut(),
+            Kind::Thinking => self.reasoning.as_mut(),
+        }
+    }
+
+    fn holds(&mut self, kind: Kind) -> bool {
+        self.reader(kind).is_some_and(|reader| reader.holds())
+    }
+
+    /// Words of a new part are not more of an old one, unless some of those are still held.
+    fn begin_part(&mut self, out: &mut Vec<Event>) {
+        if !self.holds(Kind::Text) && !self.holds(Kind::Thinking) {
+            self.speaker.close(out);
+        }
+    }
+
+    /// What a part has goes with it, unless it may still become a call.
+    fn end_part(&mut self, kind: Kind, extras: Extras, out: &mut Vec<Event>) {
+        let mut pieces = Vec::new();
+        if let Some(reader) = self.reader(kind) {
+            reader.pause(&mut pieces);
+        }
+        self.pieces(pieces, out);
+        if !self.holds(kind) {
+            self.speaker.end_part(kind, out);
+        }
+        self.speaker.carry(extras);
+    }
+
+    /// Gives out the calls that were held, unless they were found in text.
+    fn compare_held(&mut self, out: &mut Vec<Event>) {
+        if self.spoken.as_ref().is_some_and(|spoken| spoken.at.is_some()) {
+            return;
+        }
+        let closed = |came: &Came| matches!(came, Came::Held(held) if held.closed);
+        let held: Vec<usize> =
+            self.parts.iter().filter(|(_, came)| closed(came)).map(|(at, _)| *at).collect();
+        for at in held {
+            let again = self
+                .native
+                .get(&at)
+                .is_some_and(|said| self.found.iter().any(|found| found.means(said, &self.catalog)));
+            match again {
+                true => {
+                    self.parts.insert(at, Came::Dropped);
+                }
+                false => self.release(at, out),
+            }
+        }
+    }
+
+    fn release(&mut self, at: usize, out: &mut Vec<Event>) {
+        self.speaker.close(out);
+        let number = self.speaker.number();
+        let Some(Came::Held(held)) = self.parts.insert(at, Came::As(number)) else { return };
+        out.extend(held.events.into_iter().map(|event| match event {
             Event::Opened { kind, extras, .. } => Event::Opened { at: number, kind, extras },
             Event::Delta { delta, extras, .. } => Event::Delta { at: number, delta, extras },
             Event::Closed { extras, .. } => Event::Closed { at: number, extras },
@@ -201,36 +272,28 @@ impl ExtractStage {
     }
 
     fn end(&mut self, ending: Ending, out: &mut Vec<Event>) {
-        self.end_reasoning(ending, out);
-        if let Some(pieces) = end(&mut self.content, ending) {
-            self.pieces(pieces, out);
+        // Who calls natively only drafts in thought.
+        let thought = if self.native.is_empty() { ending } else { Ending::Superseded };
+        self.end_reasoning(thought, out);
+        let mut last = end(&mut self.content, ending).unwrap_or_default();
+        if !self.native.is_empty() {
+            last.retain(|piece| !matches!(piece, Piece::Text(text) if openers::is_leak(text)));
         }
-        self.close(out);
-        let held: Vec<usize> = self
-            .parts
-            .iter()
-            .filter(|(_, came)| matches!(came, Came::Held(events) if !events.is_empty()))
-            .map(|(at, _)| *at)
-            .collect();
-        for at in held {
-            if let Some(Came::Held(events)) = self.parts.remove(&at) {
-                self.release(at, events, out);
-            }
-        }
+        self.pieces(last, out);
+        self.speaker.end(out);
+        self.compare_held(out);
+        let open = |came: &Came| matches!(came, Came::Held(_));
+        let held: Vec<usize> = self.parts.iter().filter(|(_, came)| open(came)).map(|(at, _)| *at).collect();
+        held.into_iter().for_each(|at| self.release(at, out));
     }
 
     // ---- what goes
 
-    fn number(&mut self) -> usize {
-        self.next += 1;
-        self.next - 1
-    }
-
     fn pieces(&mut self, pieces: Vec<Piece>, out: &mut Vec<Event>) {
         for piece in pieces {
             match piece {
-                Piece::Text(text) => self.say(Kind::Text, Delta::Text(text), out),
-                Piece::Thinking(text) => self.say(Kind::Thinking, Delta::Thinking(text), out),
+                Piece::Text(text) => self.speaker.say(Kind::Text, Delta::Text(text), out),
+                Piece::Thinking(text) => self.speaker.say(Kind::Thinking, Delta::Thinking(text), out),
                 Piece::Begin { id, name, format } => self.begin(id, name, format, out),
                 Piece::Arguments(text) => self.arguments(&text, out),
                 Piece::Mended(step) => {
@@ -243,41 +306,11 @@ impl ExtractStage {
         }
     }
 
-    /// What comes besides words: it belongs to the words that are being said.
-    fn beside(&mut self, kind: Kind, delta: Delta, out: &mut Vec<Event>) {
-        self.say(kind, delta, out);
-    }
-
-    fn say(&mut self, kind: Kind, delta: Delta, out: &mut Vec<Event>) {
-        if self.open.is_none_or(|(_, open)| open != kind) {
-            self.close(out);
-            let at = self.number();
-            let opens = match kind {
-                Kind::Text => PartKind::Text,
-                Kind::Thinking => PartKind::Thinking,
-            };
-            out.push(Event::Opened { at, kind: opens, extras: std::mem::take(&mut self.carry) });
-            self.open = Some((at, kind));
-        }
-        if let Some((at, _)) = self.open {
-            out.push(Event::Delta { at, delta, extras: std::mem::take(&mut self.carry) });
-        }
-    }
-
-    fn close(&mut self, out: &mut Vec<Event>) {
-        if let Some((at, _)) = self.open.take() {
-            out.push(Event::Closed { at, extras: std::mem::take(&mut self.carry) });
-        }
-    }
-
     fn begin(&mut self, id: Option<String>, name: String, format: &'static str, out: &mut Vec<Event>) {
-        self.close(out);
-        let id = match id.filter(|id| !id.is_empty() && !self.ids.contains(id)) {
-            Some(id) => CallId::Given(id),
-            None => CallId::Minted(format!("rail_{:012x}_t{}", fnv(&self.answer), self.ids.len())),
-        };
-        self.ids.insert(id.as_str().to_owned());
-        let said = Said { name, arguments: String::new() };
+        self.speaker.close(out);
+        self.speaker.forget_tokens();
+        let id = self.ids.of_text(id, &self.answer);
+        let said = Said::new(name, CallKind::Function);
         let mut spoken = Spoken { id, said, format, at: None, mended: Vec::new() };
         if self.native.is_empty() {
             self.announce(&mut spoken, out);
@@ -286,14 +319,11 @@ impl ExtractStage {
     }
 
     fn announce(&mut self, spoken: &mut Spoken, out: &mut Vec<Event>) {
-        let at = self.number();
+        let at = self.speaker.number();
         spoken.at = Some(at);
         let (id, name) = (spoken.id.clone(), spoken.said.name.clone());
-        out.push(Event::Opened {
-            at,
-            kind: PartKind::ToolCall { id, name, kind: CallKind::Function },
-            extras: Extras::NONE,
-        });
+        let kind = PartKind::ToolCall { id, name, kind: CallKind::Function };
+        out.push(Event::Opened { at, kind, extras: Extras::NONE });
     }
 
     fn arguments(&mut self, text: &str, out: &mut Vec<Event>) {
@@ -309,7 +339,10 @@ impl ExtractStage {
     fn end_call(&mut self, out: &mut Vec<Event>) {
         let Some(mut spoken) = self.spoken.take() else { return };
         if spoken.at.is_none() {
-            if self.native.values().any(|native| self.are_same(native, &spoken.said)) {
+            // A call that is held gives way to the one in the text when it is whole.
+            let given =
+                self.native.iter().filter(|(at, _)| !matches!(self.parts.get(at), Some(Came::Held(_))));
+            if given.map(|(_, native)| native).any(|native| native.means(&spoken.said, &self.catalog)) {
                 return;
             }
             self.announce(&mut spoken, out);
@@ -326,17 +359,7 @@ impl ExtractStage {
         }
         out.extend(spoken.at.map(|at| Event::Closed { at, extras: Extras::NONE }));
         self.found.push(spoken.said);
-    }
-
-    /// The same tool with the same arguments.
-    fn are_same(&self, one: &Said, other: &Said) -> bool {
-        let name = |said: &Said| match self.catalog.find(&said.name) {
-            Found::Tool(tool, _) => tool.name.clone(),
-            Found::Unknown(_) => said.name.clone(),
-        };
-        let value = |said: &Said| serde_json::from_str::<Value>(&said.arguments).ok();
-        name(one) == name(other)
-            && (one.arguments == other.arguments || value(one).is_some_and(|one| Some(one) == value(other)))
+        self.compare_held(out);
     }
 }
 
@@ -346,11 +369,14 @@ fn end(reader: &mut Option<Reader>, ending: Ending) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-fn fnv(text: &str) -> u64 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash & 0xffff_ffff_ffff
+/// How the text ended when the answer did. A filter or a server that gave up stops a call anywhere, as a limit does.
+fn ending_of(stop: &Stop) -> Ending {
+    match stop {
+        Stop::MaxTokens | Stop::ContextFull | Stop::Refusal | Stop::MalformedCall => Ending::Cut,
+        Stop::EndTurn | Stop::StopSequence(_) | Stop::ToolUse | Stop::Pause | Stop::Other(_) => {
+            Ending::Stopped
+        }
+    }
 }
 
 impl Stage for ExtractStage {
@@ -364,11 +390,7 @@ impl Stage for ExtractStage {
             Event::Delta { at, delta, extras } => self.delta(at, delta, extras, out),
             Event::Closed { at, extras } => self.closed(at, extras, out),
             Event::Finished { stop, extras } => {
-                let ending = match stop {
-                    Stop::MaxTokens | Stop::ContextFull => Ending::Cut,
-                    _ => Ending::Stopped,
-                };
-                self.end(ending, out);
+                self.end(ending_of(&stop), out);
                 let stop = if stop == Stop::EndTurn && !self.found.is_empty() { Stop::ToolUse } else { stop };
                 out.push(Event::Finished { stop, extras });
             }

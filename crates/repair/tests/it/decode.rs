@@ -145,7 +145,7 @@ pub(crate) fn decode(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) 
         .into_iter()
         .filter_map(|note| match note {
             Note::Repaired { repair, .. } => Some((repair.step.to_string(), repair.path)),
-            Note::Unknown { .. } | Note::Incomplete { .. } => None,
+            Note::Unknown { .. } | Note::Incomplete { .. } | Note::Invalid { .. } => None,
         })
         .collect();
     decoded

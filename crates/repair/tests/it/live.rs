@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rail_model::{
     Assembler, CallId, CallKind, Delta, Event, Extras, Grammar, PartBody, PartKind, Reply, Stop, ToolCall,
 };
-use rail_repair::{CallFault, End, Note, SettleStage, Stage, settle};
+use rail_repair::{CallFault, End, Note, Profile, SettleStage, Stage, settle};
 use serde_json::{Value, json};
 
 use crate::settle::{TOOLS, call, catalog, near_arguments, near_object};
@@ -41,7 +41,10 @@ struct Ran {
 }
 
 fn run(events: Vec<Event>) -> Ran {
-    let mut stage = SettleStage::new(Arc::new(catalog()));
+    run_in(&mut SettleStage::new(Arc::new(catalog())), events)
+}
+
+fn run_in(stage: &mut SettleStage, events: Vec<Event>) -> Ran {
     let mut out = Vec::new();
     let mut notes = Vec::new();
     for event in events {
@@ -58,6 +61,11 @@ fn run(events: Vec<Event>) -> Ran {
         Note::Repaired { call, repair } => format!("{call}: {} {}", repair.step, repair.path),
         Note::Unknown { call, name, .. } => format!("{call}: unknown {name}"),
         Note::Incomplete { call, name } => format!("{call}: incomplete {name}"),
+        Note::Invalid { call, problems } => {
+            let problems: Vec<String> =
+                problems.iter().map(|problem| format!("{} {}", problem.path, problem.what)).collect();
+            format!("{call}: invalid {}", problems.join(", "))
+        }
     });
     Ran { notes: notes.collect(), events: out }
 }
@@ -224,8 +232,61 @@ fn what_is_not_ours_or_not_json_passes_as_it_is() {
         assert_eq!(ran.said(), [format!("c1 {name} {text}")]);
         assert_eq!((ran.notes, ran.events.last()), (vec![note.to_owned()], Some(&finished(Stop::ToolUse))));
     }
-    let ran = one("patch", &["*** ", "{'a': 1,}"], Stop::MaxTokens);
+    let ran = one("patch", &["*** ", "{'a': 1,}"], Stop::ToolUse);
     assert_eq!((ran.pieces(), ran.notes.len()), (vec!["*** ", "{'a': 1,}"], 0));
+}
+
+#[test]
+fn free_text_comes_out_of_the_object_it_was_taught_in() {
+    let unwrapped: &[&str] = &["c1: unwrapped arguments"];
+    let cut: &[&str] = &["c1: incomplete patch"];
+    let table: &[(&[&str], &str, Stop, &[&str])] = &[
+        (&["{\"inp", "ut\": \"a\\n", "b\"}"], "a\nb", Stop::ToolUse, unwrapped),
+        (&[r#"{"input": "a"}"#], "a", Stop::MaxTokens, unwrapped),
+        (&[r#"{"other": "a"}"#], r#"{"other": "a"}"#, Stop::ToolUse, &[]),
+        (&[r#"*** {"input": "a"}"#], r#"*** {"input": "a"}"#, Stop::ToolUse, &[]),
+        // It changes files, so it is not completed.
+        (&[r#"{"input": "a""#], "", Stop::ToolUse, cut),
+        (&[r#"{"input": "a"#], "", Stop::ToolUse, cut),
+        // Where text ends nobody knows after a cut.
+        (&["*** a"], "*** a", Stop::MaxTokens, cut),
+        (&[""], "", Stop::MaxTokens, cut),
+    ];
+    for (pieces, expected, stop, notes) in table {
+        let ran = one("patch", pieces, stop.clone());
+        let call = ran.calls().remove(0);
+        assert_eq!((call.arguments.as_str(), call.kind), (*expected, CallKind::Custom), "{pieces:?}");
+        assert_eq!(ran.notes, *notes, "{pieces:?}");
+        let stop = if *notes == cut { &Stop::MaxTokens } else { stop };
+        assert_eq!(&ran.reply().stop, stop, "{pieces:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let ran = one("list_dir", &[r#"{"depth": "deep"}"#], Stop::ToolUse);
+    assert_eq!(ran.said(), [r#"c1 list_dir {"depth": "deep"}"#]);
+    let problems = "path is missing and must be a string, depth is a string, but must be an integer";
+    assert_eq!(ran.notes, [format!("c1: invalid {problems}")]);
+    let ran = one("list_dir", &[r#"{"path": "a"}{"deep": 1}"#], Stop::ToolUse);
+    assert_eq!(ran.calls().len(), 2);
+    assert_eq!(ran.notes.last().unwrap(), "c1_2: invalid path is missing and must be a string");
+}
+
+#[test]
+fn entities_are_decoded_only_for_servers_that_escape_them() {
+    let text = r#"{"command": "a &amp;&amp; b &lt; \u0026quot;c&quot;", "timeout_ms": 1}"#;
+    assert_eq!(one("run_command", &[text], Stop::ToolUse).said(), [format!("c1 run_command {text}")]);
+    let profile = Profile { escapes_entities: true, ..Profile::default() };
+    for size in [1, 3, 100] {
+        let mut stage = SettleStage::new(Arc::new(catalog())).knowing(&profile);
+        let mut events = vec![started(), opened(0, "c1", "run_command")];
+        events.extend(cut(text, &[size]).into_iter().map(|text| piece(0, text)));
+        events.extend([closed(0), finished(Stop::ToolUse)]);
+        let ran = run_in(&mut stage, events);
+        assert_eq!(ran.pieces().concat(), r#"{"command": "a && b < \"c\"","timeout_ms":1}"#);
+        assert_eq!(ran.notes, ["c1: entities arguments.command"]);
+    }
 }
 
 #[test]
@@ -274,11 +335,15 @@ proptest! {
             Ok(done) => {
                 if done.repairs.is_empty() {
                     prop_assert_eq!(&first.arguments, &done.call.arguments);
+                } else if name == "patch" {
+                    prop_assert_eq!(&first.arguments, &done.call.arguments);
                 } else {
                     let read: Value = serde_json::from_str(&first.arguments).unwrap();
                     prop_assert_eq!(read, done.arguments);
                 }
-                let again = settle(first, &catalog(), End::Cut).unwrap();
+                // Free text alone does not show that it is whole.
+                let end = if name == "patch" { End::Stopped } else { End::Cut };
+                let again = settle(first, &catalog(), end).unwrap();
                 prop_assert_eq!(&again.call, first);
                 prop_assert!(again.repairs.is_empty());
             }

@@ -1,11 +1,14 @@
 //! Requests for models that know no tools: what they are taught, and what becomes of the conversation.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use rail_model::{
-    CacheMark, CallId, CallKind, Extras, Json, Media, MediaKind, MediaSource, Message, Part, PartBody,
-    Request, Role, ToolCall, ToolChoice, ToolDecl, ToolKind, ToolResult,
+    Assembler, CacheMark, CallId, CallKind, Delta, Event, Extras, Json, Media, MediaKind, MediaSource,
+    Message, Part, PartBody, PartKind, Request, Role, Stop, ToolCall, ToolChoice, ToolDecl, ToolKind,
+    ToolResult,
 };
-use rail_repair::prompt;
+use rail_repair::{Catalog, End, Profile, Stage, prompt, settle, stages};
 use serde_json::{Value, json};
 
 fn tool(name: &str, description: Option<&str>, schema: Value) -> ToolDecl {
@@ -220,6 +223,65 @@ fn calls_and_results_become_text() {
     ];
     assert_eq!(prompted.messages, expected);
     assert_eq!(prompt(&prompted), prompted);
+}
+
+/// What a prompted model's answer becomes: each part in a line.
+fn answered(request: &Request, words: &str) -> Vec<String> {
+    let catalog = Arc::new(Catalog::new(&request.tools));
+    let profile = Profile { prompted: true, ..Profile::default() };
+    let mut pipeline = stages(&profile, &catalog);
+    let (mut out, mut assembler) = (Vec::new(), Assembler::default());
+    for event in [
+        Event::Started { id: None, model: None, extras: Extras::NONE },
+        Event::Opened { at: 0, kind: PartKind::Text, extras: Extras::NONE },
+        Event::Delta { at: 0, delta: Delta::Text(words.into()), extras: Extras::NONE },
+        Event::Closed { at: 0, extras: Extras::NONE },
+        Event::Finished { stop: Stop::EndTurn, extras: Extras::NONE },
+    ] {
+        pipeline.event(event, &mut out);
+    }
+    out.into_iter().for_each(|event| assembler.push(event));
+    let line = |part: &Part| match &part.body {
+        PartBody::Text(text) => format!("text {text}"),
+        PartBody::ToolCall(call) => {
+            assert_eq!(settle(call, &catalog, End::Closed).unwrap().call, *call);
+            format!("{:?} {} {}", call.kind, call.name, call.arguments)
+        }
+        other => panic!("{other:?}"),
+    };
+    assembler.parts().iter().map(line).collect()
+}
+
+#[test]
+fn what_was_taught_is_found_in_the_answer() {
+    let request = Request { tools: tools(), ..Request::default() };
+    let taught = lesson(&request);
+    let from = taught.find("```json").unwrap();
+    let block = &taught[from..from + taught[from..].find("\n```\n").unwrap() + 4];
+    assert_eq!(answered(&request, block), [r#"Function read_file {"file_path":"<file_path>"}"#]);
+    assert_eq!(
+        answered(&request, &format!("I look.\n\n{block}\n")),
+        ["text I look.", r#"Function read_file {"file_path":"<file_path>"}"#]
+    );
+    let patch = "*** Begin\n\"a\" ```json\n";
+    let calls = Message::new(
+        Role::Assistant,
+        vec![
+            call("1", "get_time", ""),
+            call("2", "patch", patch),
+            call("3", "read_file", "{\"file_path\": \"a\"}"),
+        ],
+    );
+    let told = prompt(&Request { messages: vec![calls], ..request.clone() });
+    let words = told.messages[0].parts[0].as_text().unwrap();
+    assert_eq!(
+        answered(&request, words),
+        [
+            "Function get_time {}".to_owned(),
+            format!("Custom patch {patch}"),
+            "Function read_file {\"file_path\": \"a\"}".to_owned()
+        ]
+    );
 }
 
 fn parts() -> impl Strategy<Value = Part> {

@@ -214,9 +214,18 @@ fn what_cannot_be_run_says_what_to_do() {
 }
 
 #[test]
+fn words_that_name_their_parameter_are_not_its_value() {
+    for words in ["command=\"rm -rf /\"", "(command='ls')", " command : ls"] {
+        let (said, _) = settled("run_command", words, End::Closed);
+        assert!(said.starts_with("the arguments of `run_command` are not a JSON object"), "{words}: {said}");
+    }
+    check("run_command", "ls command=x", r#"{"command":"ls command=x"}"#, &["unwrapped arguments.command"]);
+}
+
+#[test]
 fn free_text_is_nobodys_to_mend() {
     let text = "*** Begin Patch\n{'a': 1,}";
-    let done = settle(&call("patch", text), &catalog(), End::Cut).unwrap();
+    let done = settle(&call("patch", text), &catalog(), End::Stopped).unwrap();
     assert_eq!((done.call.arguments.as_str(), done.arguments, done.repairs), (text, json!(text), vec![]));
 }
 
@@ -344,6 +353,7 @@ proptest! {
         };
         for end in [End::Closed, End::Stopped, End::Cut] {
             let again = match settle(&done.call, &catalog, end) {
+                Err(CallFault::Incomplete { .. }) if name == "patch" && end == End::Cut => continue,
                 Ok(again) if fits => again,
                 Err(CallFault::Invalid { settled, .. }) if !fits => *settled,
                 other => panic!("{done:?} became {other:?}"),

@@ -97,12 +97,12 @@ impl Object {
             .iter()
             .filter_map(|note| match note {
                 Note::Repaired { repair, .. } => Some(repair.clone()),
-                Note::Unknown { .. } | Note::Incomplete { .. } => None,
+                Note::Unknown { .. } | Note::Incomplete { .. } | Note::Invalid { .. } => None,
             })
             .collect();
         let cut = notes.iter().find_map(|note| match note {
             Note::Incomplete { name, .. } => Some(name.clone()),
-            Note::Repaired { .. } | Note::Unknown { .. } => None,
+            Note::Repaired { .. } | Note::Unknown { .. } | Note::Invalid { .. } => None,
         });
         // The stages have named what was cut, so what is left was closed.
         let settled = match cut {
@@ -143,7 +143,10 @@ impl Object {
 /// The call that a note is about.
 fn subject(note: &Note) -> &str {
     match note {
-        Note::Repaired { call, .. } | Note::Unknown { call, .. } | Note::Incomplete { call, .. } => call,
+        Note::Repaired { call, .. }
+        | Note::Unknown { call, .. }
+        | Note::Incomplete { call, .. }
+        | Note::Invalid { call, .. } => call,
     }
 }
 

@@ -72,5 +72,10 @@ pub(super) fn note(note: &Note) -> Value {
             json!({"note": "unknown", "call": call, "name": name, "closest": closest})
         }
         Note::Incomplete { call, name } => json!({"note": "incomplete", "call": call, "name": name}),
+        Note::Invalid { call, problems } => {
+            let problems: Vec<Value> =
+                problems.iter().map(|problem| json!({"path": problem.path, "what": problem.what})).collect();
+            json!({"note": "invalid", "call": call, "problems": problems})
+        }
     }
 }

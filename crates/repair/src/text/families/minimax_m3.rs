@@ -94,7 +94,7 @@ async fn call(cx: &mut Cx, head: &str) -> Option<Read> {
                     return Some(Read { call: params.end_of_text(cx), closed: false });
                 }
                 cx.rewind(begun);
-                return params.is_given().then(|| Read { call: params.end(cx), closed: false });
+                return params.is_given().then(|| Read { call: params.cut(cx), closed: false });
             }
         }
     }

@@ -120,7 +120,7 @@ async fn one(cx: &mut Cx, form: Form) -> One {
             }
             One::Whole(call.into_iter().collect())
         }
-        Read::Cut(Some(call)) if cx.ending() == Ending::Stopped && !cx.is_tired() => {
+        Read::Cut(Some(call)) if cx.ending() == Ending::Stopped && !cx.acts(&name) && !cx.is_tired() => {
             // A quote too many looks like a string that never ends.
             let over = cx.at();
             cx.rewind(begun);
