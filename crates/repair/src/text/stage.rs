@@ -187,7 +187,8 @@ impl ExtractStage {
     }
 
     fn end_reasoning(&mut self, ending: Ending, out: &mut Vec<Event>) {
-        end(&mut self.reasoning, ending).map(|pieces| self.pieces(pieces, out));
+        let last = end(&mut self.reasoning, ending).unwrap_or_default();
+        self.pieces(last, out);
     }
 
     fn closed(&mut self, at: usize, extras: Extras, out: &mut Vec<Event>) {
