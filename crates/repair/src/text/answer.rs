@@ -83,6 +83,13 @@ pub(super) fn is_plain(byte: u8) -> bool {
     !matches!(byte, b'\n' | b'`') && !openers::may_begin(byte)
 }
 
+/// Reads the message of a protocol of channels up to one of these words, which stays.
+pub(super) async fn message(cx: &mut Cx, until: &[&str]) {
+    cx.in_message = true;
+    Box::pin(prose(cx, until)).await;
+    cx.in_message = false;
+}
+
 /// Reads text, and calls and reasoning in it, up to the end or to one of these words, which stays.
 pub(super) async fn prose(cx: &mut Cx, until: &[&str]) {
     let mut place = Place::default();
@@ -255,7 +262,11 @@ pub(super) async fn read_opener(
 ) -> Option<(&'static Family, Found)> {
     let from = cx.at();
     for family in openers::families_of(which) {
-        if cx.is_tired() || !(cx.has_tools() || family.evidence == Evidence::Channel) {
+        let readable = match family.evidence {
+            Evidence::Channel => !cx.in_message,
+            Evidence::Strong | Evidence::Tag | Evidence::Weak => cx.has_tools(),
+        };
+        if !readable || cx.is_tired() {
             continue;
         }
         cx.rewind(from);

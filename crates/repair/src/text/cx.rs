@@ -43,6 +43,8 @@ pub(super) struct Cx {
     pub(super) may_stream: bool,
     /// Where the markup that is being read began.
     pub(super) markup: usize,
+    /// The text is a message of a protocol of channels. Messages do not nest, whatever protocol the next one is of.
+    pub(super) in_message: bool,
     /// More than may be held was held.
     choked: bool,
     /// More text was asked for than there is, since this was last unset.
@@ -77,6 +79,7 @@ impl Cx {
             reread: 0,
             may_stream: true,
             markup: 0,
+            in_message: false,
             choked: false,
             hit_end: false,
         }

@@ -109,5 +109,5 @@ pub(super) fn is_leak(text: &str) -> bool {
     let opens = |family: &Family| {
         family.evidence == Evidence::Strong && family.openers.iter().any(|word| word.starts_with(begun))
     };
-    begun.starts_with(['<', '[']) && begun.chars().count() >= 4 && families::all().any(|family| opens(family))
+    begun.starts_with(['<', '[']) && begun.chars().count() >= 4 && families::all().any(opens)
 }

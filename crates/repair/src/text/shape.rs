@@ -60,12 +60,13 @@ pub(super) fn weak(text: &str, catalog: &Catalog, end: Scanned) -> Option<Vec<Ca
 fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Vec<Call>> {
     let shape = Shape { catalog, proof };
     if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
-        return shape.read(raw, false).filter(|calls| !calls.is_empty());
+        return shape.read(raw, false, WRAPPINGS).filter(|calls| !calls.is_empty());
     }
     let read = crate::json::read_tolerant(text).ok()?;
     let fixed = read.value.to_string();
     let raw: &RawValue = serde_json::from_str(&fixed).ok()?;
-    let mut calls = shape.read(raw, read.state != State::Complete).filter(|calls| !calls.is_empty())?;
+    let mut calls =
+        shape.read(raw, read.state != State::Complete, WRAPPINGS).filter(|calls| !calls.is_empty())?;
     if read.state == State::OpenString && calls.last().is_some_and(|last| ends_in_name(text, last, catalog)) {
         return None;
     }
@@ -97,34 +98,38 @@ fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Ve
     Some(calls)
 }
 
+/// A call stands in a wrapper or two; deeper ones are nobody's way to write it, and would be read once for each level.
+const WRAPPINGS: usize = 5;
+
 struct Shape<'a> {
     catalog: &'a Catalog,
     proof: Proof,
 }
 
 impl Shape<'_> {
-    /// The calls in a value; `open` says that the text ended within it.
-    fn read(&self, raw: &RawValue, open: bool) -> Option<Vec<Call>> {
+    /// The calls in a value; `open` says that the text ended within it, `wrappings` how many more may stand around them.
+    fn read(&self, raw: &RawValue, open: bool, wrappings: usize) -> Option<Vec<Call>> {
         if raw.get().starts_with('[') {
             let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
             let last = items.len();
             let calls: Option<Vec<Vec<Call>>> = items
                 .into_iter()
                 .zip(1..)
-                .map(|(item, nth)| self.object(item, open && nth == last))
+                .map(|(item, nth)| self.object(item, open && nth == last, wrappings))
                 .collect();
             return calls.map(|calls| calls.into_iter().flatten().collect());
         }
-        self.object(raw, open)
+        self.object(raw, open, wrappings)
     }
 
-    fn object(&self, raw: &RawValue, open: bool) -> Option<Vec<Call>> {
+    fn object(&self, raw: &RawValue, open: bool, wrappings: usize) -> Option<Vec<Call>> {
+        let inside = wrappings.checked_sub(1)?;
         let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
         if let Some((_, list)) = members.first_of(LIST_KEYS) {
             return if list.get().starts_with('[')
                 && members.only(&[LIST_KEYS, EXTRA_KEYS, &["role", "content"]])
             {
-                self.read(list, open).filter(|calls| !calls.is_empty())
+                self.read(list, open, inside).filter(|calls| !calls.is_empty())
             } else {
                 None
             };
@@ -132,12 +137,16 @@ impl Shape<'_> {
         if let Some((_, inner)) =
             members.first_of(WRAPPER_KEYS).filter(|(_, inner)| inner.get().starts_with('{'))
         {
-            return if members.only(&[WRAPPER_KEYS, EXTRA_KEYS]) { self.object(inner, open) } else { None };
+            return if members.only(&[WRAPPER_KEYS, EXTRA_KEYS]) {
+                self.object(inner, open, inside)
+            } else {
+                None
+            };
         }
-        self.call(&members, open)
+        self.call(&members, open, inside)
     }
 
-    fn call(&self, members: &Members<'_>, open: bool) -> Option<Vec<Call>> {
+    fn call(&self, members: &Members<'_>, open: bool, inside: usize) -> Option<Vec<Call>> {
         let (name_key, name) = members.first_of(NAME_KEYS)?;
         let name: String = serde_json::from_str(name.get()).ok()?;
         let tool = match self.catalog.find(&name) {
@@ -146,7 +155,7 @@ impl Shape<'_> {
         };
         let arguments = members.first_of(ARGUMENTS_KEYS).filter(|(key, _)| *key != name_key);
         if name.ends_with("multi_tool_use.parallel") || name == "parallel" && tool.is_none() {
-            return self.object(arguments?.1, open);
+            return self.object(arguments?.1, open, inside);
         }
         if tool.is_none() && (self.proof == Proof::Weak || !may_be_name(&name))
             || members.get("description").is_some()

@@ -187,9 +187,8 @@ impl ExtractStage {
     }
 
     fn end_reasoning(&mut self, ending: Ending, out: &mut Vec<Event>) {
-        if let Some(pieces) = end(&mut self.reasoning, ending) {
-            self.pieces(pieces, out);
-        }
+        let last = end(&mut self.reasoning, ending).unwrap_or_default();
+        self.pieces(last, out);
     }
 
     fn closed(&mut self, at: usize, extras: Extras, out: &mut Vec<Event>) {

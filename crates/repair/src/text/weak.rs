@@ -71,7 +71,11 @@ async fn follow(
             fence = None;
             separators(cx).await;
         }
-        if cx.is_over().await {
+        let over = cx.is_over().await;
+        if cx.is_choked() {
+            return Weak::No;
+        }
+        if over {
             break;
         }
         match unit(cx).await {
@@ -127,6 +131,9 @@ async fn unit(cx: &mut Cx) -> Option<(&'static Family, Found)> {
 }
 
 async fn by_shape(cx: &mut Cx) -> Option<(&'static Family, Found)> {
+    if cx.is_tired() {
+        return None;
+    }
     let from = cx.at();
     for family in families::all().filter(|family| family.evidence == Evidence::Weak) {
         cx.rewind(from);

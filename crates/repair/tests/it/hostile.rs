@@ -1,9 +1,11 @@
 //! Texts and schemas made to be slow. A reader that looks at a byte more than a few times does not come to an end here.
 
-use rail_repair::{Catalog, Effect, End, settle};
+use rail_model::{PartBody, Stop};
+use rail_repair::{Catalog, Effect, End, Profile, settle};
 use serde_json::{Value, json};
 
 use crate::settle::{call, catalog, tool};
+use crate::stream::{Answer, by_chars, tools};
 
 #[test]
 fn texts_made_to_be_read_again_and_again_are_read_once() {
@@ -59,5 +61,27 @@ fn schemas_made_to_be_followed_for_ever_end() {
         for text in [&deep, &wide] {
             settle(&call("t", text), &catalog, End::Closed).ok();
         }
+    }
+}
+
+#[test]
+fn answers_made_to_nest_or_to_be_read_again_are_text() {
+    const TIMES: usize = 20_000;
+    let texts = [
+        "{\"function\":".repeat(TIMES) + &"}".repeat(TIMES),
+        format!("<tool_call>{}{}", "{\"function\":".repeat(TIMES), "}".repeat(TIMES)),
+        "{\"tool_calls\":[".repeat(TIMES) + &"]}".repeat(TIMES),
+        "{\"name\":\"multi_tool_use.parallel\",\"arguments\":".repeat(TIMES) + &"}".repeat(TIMES),
+        "<|recipient|>all\n<|content|>a<|channel|>final<|message|>".repeat(TIMES),
+        "x <think> ".repeat(TIMES),
+        "{\"name\": \"list_dir\"\n".repeat(TIMES / 10),
+        "```json\n{\"name\": \"list_dir\",\n```\nso\n".repeat(TIMES / 10),
+    ];
+    let tools = tools();
+    for (at, text) in texts.iter().enumerate() {
+        let answer = Answer { text, tools: &tools, profile: Profile::default(), stop: Stop::EndTurn };
+        let became = answer.in_pieces(by_chars(text, 4096));
+        let calls = became.parts.iter().filter(|part| matches!(part.body, PartBody::ToolCall(_))).count();
+        assert_eq!(calls, 0, "text {at}");
     }
 }

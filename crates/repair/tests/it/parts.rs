@@ -111,11 +111,14 @@ impl Ran {
     }
 
     fn incomplete(&self) -> Vec<&str> {
-        let name = |note| match note {
-            &Note::Incomplete { ref name, .. } => Some(name.as_str()),
-            Note::Repaired { .. } | Note::Unknown { .. } | Note::Invalid { .. } => None,
-        };
-        self.notes.iter().filter_map(name).collect()
+        let mut names = Vec::new();
+        for note in &self.notes {
+            match note {
+                Note::Incomplete { name, .. } => names.push(name.as_str()),
+                Note::Repaired { .. } | Note::Unknown { .. } | Note::Invalid { .. } => {}
+            }
+        }
+        names
     }
 }
 
@@ -222,7 +225,8 @@ fn a_call_said_in_two_ways_is_one_call() {
     );
     let (begun, rest) = written.split_at(2500);
     let write = format!(r#"{{"content": "{long}", "file_path": "f"}}"#);
-    let table: Vec<(&str, Vec<Vec<Event>>, Vec<&str>)> = vec![
+    type Row<'r> = (&'r str, Vec<Vec<Event>>, Vec<&'r str>);
+    let table: Vec<Row<'_>> = vec![
         ("text first", vec![said(0, HERMES), called(1, "c", "list_dir", &[whole])], vec![from_text]),
         ("text last", vec![called(0, "c", "list_dir", &[whole]), said(1, HERMES)], vec![list]),
         (

@@ -133,7 +133,7 @@ impl Became {
     pub(crate) fn found(&self) -> usize {
         let found = |note: &&Note| match note {
             Note::Repaired { repair, .. } => matches!(repair.step, Step::Found(_)),
-            Note::Unknown { .. } | Note::Incomplete { .. } => false,
+            Note::Unknown { .. } | Note::Incomplete { .. } | Note::Invalid { .. } => false,
         };
         self.notes.iter().filter(found).count()
     }
@@ -142,7 +142,10 @@ impl Became {
 /// The call that a note is about.
 fn subject(note: &Note) -> &str {
     match note {
-        Note::Repaired { call, .. } | Note::Unknown { call, .. } | Note::Incomplete { call, .. } => call,
+        Note::Repaired { call, .. }
+        | Note::Unknown { call, .. }
+        | Note::Incomplete { call, .. }
+        | Note::Invalid { call, .. } => call,
     }
 }
 

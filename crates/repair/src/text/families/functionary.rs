@@ -76,7 +76,7 @@ async fn body(cx: &mut Cx, recipient: &str, ends: &[&str]) -> Option<Found> {
             return None;
         }
         cx.cut_out_markup();
-        Box::pin(answer::prose(cx, ends)).await;
+        answer::message(cx, ends).await;
         let at = cx.at();
         cx.cut_out(at);
         return Some(found);
@@ -114,7 +114,7 @@ async fn read_v3(cx: &mut Cx) {
             cx.rewind(from);
         }
         // Whatever stands where no recipient does is said; prompts of Python look like the start of a message.
-        Box::pin(answer::prose(cx, &[NEXT])).await;
+        answer::message(cx, &[NEXT]).await;
         if cx.is_over().await {
             return;
         }

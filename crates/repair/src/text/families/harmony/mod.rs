@@ -140,7 +140,7 @@ async fn body(cx: &mut Cx, header: &Header, ends: &[&str]) -> Option<Option<Call
 
 /// Reads what is said to the reader, and calls in it.
 async fn say(cx: &mut Cx, ends: &[&str]) {
-    Box::pin(answer::prose(cx, ends)).await;
+    answer::message(cx, ends).await;
     let at = cx.at();
     cx.cut_out(at);
 }
