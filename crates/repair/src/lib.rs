@@ -45,7 +45,7 @@ pub use profile::Profile;
 pub use prompted::prompt;
 pub use settle::{CallFault, End, Problem, Settled, settle};
 pub use stage::{Pipeline, Stage, stages};
-pub use text::ExtractStage;
+pub use text::{ExtractStage, formats};
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rail_model::{Assembler, CallId, Grammar, PartBody};
-use rail_repair::{Catalog, NativeStage, Note, Stage, Step, Tool};
+use rail_repair::{Catalog, Effect, NativeStage, Note, Stage, Step, Tool};
 use rail_wire::{BodyKind, openai_chat};
 use serde_json::{Value, json};
 

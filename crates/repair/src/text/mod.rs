@@ -35,6 +35,11 @@ use crate::{Catalog, Profile, Step};
 
 pub use stage::ExtractStage;
 
+/// The names of all formats in which calls are found in text, as [`Step::Found`] says them.
+pub fn formats() -> impl Iterator<Item = &'static str> {
+    families::all().map(|family| family.name)
+}
+
 /// A step of reading that may have to wait for more text.
 type Reading<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

@@ -13,7 +13,8 @@ pub(crate) struct Case(pub(crate) Value);
 
 impl Case {
     pub(crate) fn all() -> Vec<Self> {
-        include_str!("../corpus/cases.jsonl")
+        [include_str!("../corpus/cases.jsonl"), include_str!("../corpus/more.jsonl")]
+            .concat()
             .lines()
             .map(|line| Self(serde_json::from_str(line).unwrap()))
             .collect()

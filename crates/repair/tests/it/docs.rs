@@ -64,6 +64,16 @@ const FORMATS: &[(&str, &str)] = &[
     ("GigaChat 3.1", "gigachat31"),
     ("MiniCPM 5", "minicpm5"),
     ("Qwen-Agent", "qwen-agent-flower"),
+    ("LongCat, keys and values", "longcat-keys"),
+    ("GLM-4-0414", "glm4-0414-name-newline-json"),
+    ("FunctionGemma", "functiongemma"),
+    ("Granite 20B", "granite-20b"),
+    ("Nemotron Nano v2", "nemotron-toolcall"),
+    ("Dots", "dots"),
+    ("Inkling", "inkling"),
+    ("GigaChat 3", "gigachat3"),
+    ("Qwen 2.5 Coder, a tag it makes up", "qwen25-coder-tools-tag"),
+    ("Qwen 2.5 Coder, braces of its template", "qwen25-coder-doubled-braces"),
     ("JSON, bare", "bare-tool-calls-whole"),
     ("JSON in a fence", "fenced-tool-args-whole"),
 ];
@@ -179,6 +189,32 @@ fn docs_have_an_example_of_every_format_of_the_corpus() {
         cases.iter().map(family).filter(|family| !NO_FORMATS.contains(&family.as_str())).collect();
     let shown: BTreeSet<String> = FORMATS.iter().map(|(_, id)| family(find(&cases, id))).collect();
     assert_eq!(shown, all);
+}
+
+/// Formats that are another way to write one that is shown: without its wrapper, with its tags torn, with JSON in its tokens.
+const VARIANTS: &[&str] = &[
+    "dsml-tag",
+    "invoke-tag",
+    "json_tag",
+    "lfm2",
+    "llama_4",
+    "muse",
+    "python_tag",
+    "response",
+    "tags",
+    "tags-bare",
+    "tool",
+    "wrapper",
+];
+
+#[test]
+fn docs_have_an_example_of_every_format_that_is_read() {
+    let cases = Case::all();
+    let found = |(_, id): &(&str, &str)| decode(find(&cases, id)).repairs;
+    let shown: BTreeSet<String> = FORMATS.iter().flat_map(found).map(|(step, _)| step).collect();
+    let is_missing = |name: &&str| !shown.contains(&format!("found:{name}")) && !VARIANTS.contains(name);
+    let missing: BTreeSet<&str> = rail_repair::formats().filter(is_missing).collect();
+    assert_eq!(missing, BTreeSet::new());
 }
 
 fn find<'a>(cases: &'a [Case], id: &str) -> &'a Case {

@@ -124,6 +124,7 @@ fn plain_text_is_held_no_longer_than_a_word() {
         "[{\"id\": 1, \"title\": \"first\"}, {\"id\": 2, \"title\": \"second\"}, {\"id\": 3}]",
     ] {
         let held = most_held(text);
-        assert!(held <= 20, "{held} bytes of {text:?} were held");
+        // A word of another script has three bytes a letter.
+        assert!(held <= 24, "{held} bytes of {text:?} were held");
     }
 }

@@ -120,13 +120,14 @@ async fn one(cx: &mut Cx, form: Form) -> One {
             }
             One::Whole(call.into_iter().collect())
         }
-        Read::Cut(Some(call)) if cx.ending() == Ending::Stopped && !cx.acts(&name) && !cx.is_tired() => {
+        Read::Cut(Some(call)) if cx.ending() == Ending::Stopped && !cx.is_tired() => {
             // A quote too many looks like a string that never ends.
             let over = cx.at();
             cx.rewind(begun);
             match again(cx, form, &name).await {
-                whole @ One::Whole(_) => whole,
-                One::Cut(_) | One::No => {
+                // What ends with the text may be half of a call, which is too little for a tool that acts.
+                whole @ One::Whole(_) if !cx.acts(&name) || !ends_open(cx).await => whole,
+                One::Whole(_) | One::Cut(_) | One::No => {
                     cx.rewind(begun);
                     cx.advance(over - begun);
                     One::Cut(Some(call))
@@ -140,6 +141,11 @@ async fn one(cx: &mut Cx, form: Form) -> One {
             again(cx, form, &name).await
         }
     }
+}
+
+/// Whether the text is over, and the list that the cursor stands behind was not closed.
+async fn ends_open(cx: &mut Cx) -> bool {
+    cx.is_over().await && cx.before(cx.at()) != Some(b']')
 }
 
 /// Moves over the name of a call and its opening bracket; Gemini prints what a call returns, and the call is what is meant.
