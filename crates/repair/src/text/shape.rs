@@ -77,19 +77,27 @@ fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Ve
     if read.mended {
         calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
     }
-    if let Some(open) = cut
-        && let Some(last) = calls.last_mut()
-    {
-        let whole = last.arguments.trim_end().strip_suffix('}').unwrap_or_default();
-        // Nobody may take it for whole: it ends the way it was cut.
-        last.arguments = if read.state == State::OpenContainer && !whole.is_empty() {
-            whole.to_owned()
-        } else {
-            open.to_owned()
-        };
+    if let (Some(open), Some(last)) = (cut, calls.last_mut()) {
+        last.arguments = cut_arguments(&last.arguments, proof, read.state).unwrap_or_else(|| open.to_owned());
         last.cut = true;
     }
     Some(calls)
+}
+
+/// The arguments of a call that the text ended in, as JSON that nobody may take for whole: it ends the way it was cut. None when
+/// nothing of them is of use.
+fn cut_arguments(arguments: &str, proof: Proof, state: State) -> Option<String> {
+    // Where they were encoded as a string, the string is what is whole.
+    let text = serde_json::from_str::<String>(arguments).unwrap_or_else(|_| arguments.to_owned());
+    let is_nothing = matches!(text.trim(), "" | "null" | "{}");
+    let surely_cut = Some("{\"".to_owned());
+    match state {
+        State::Complete | State::OpenString => None,
+        // Without markup, what has no arguments was no call yet.
+        State::OpenContainer if is_nothing && proof == Proof::Weak => surely_cut,
+        State::OpenContainer if is_nothing => None,
+        State::OpenContainer => text.trim_end().strip_suffix('}').map(str::to_owned).or(surely_cut),
+    }
 }
 
 struct Shape<'a> {
@@ -163,7 +171,10 @@ impl Shape<'_> {
             None if open && members.only(&[&[name_key], EXTRA_KEYS]) => "{}".to_owned(),
             None => self.flattened(members, name_key, named_tool, tool.map(Schema::of))?,
         };
-        let id = members.get("id").and_then(|id| serde_json::from_str(id.get()).ok()).filter(is_given_id);
+        let id = members
+            .get("id")
+            .and_then(|id| serde_json::from_str(id.get()).ok())
+            .filter(|id: &String| is_given_id(id));
         Some(vec![Call { id, ..Call::new(name, text) }])
     }
 
@@ -198,7 +209,7 @@ impl Shape<'_> {
 }
 
 /// Mistral's ids, which must go back as they are; what other models put there is made up and the same in every answer.
-fn is_given_id(id: &String) -> bool {
+fn is_given_id(id: &str) -> bool {
     id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
