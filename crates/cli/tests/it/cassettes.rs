@@ -22,27 +22,11 @@ fn answers() -> Vec<(Value, Value)> {
 }
 
 fn of(cassette: &Value, way: &str) -> (Value, Value) {
-    let pieces = match &cassette[way] {
-        Value::Array(pieces) => pieces.clone(),
-        whole => vec![whole.clone()],
+    let (chunks, finish) = match &cassette[way] {
+        Value::Array(pieces) => deltas(pieces),
+        // The codec takes a whole answer where a chunk should be, and with it the end.
+        whole => (vec![whole.clone()], Value::Null),
     };
-    let mut chunks = Vec::new();
-    let mut finish = Value::Null;
-    for piece in &pieces {
-        let Some(choice) = piece.pointer("/choices/0") else { continue };
-        let mut delta = choice.get("delta").or(choice.get("message")).cloned().unwrap_or_default();
-        for (at, call) in
-            delta.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten().enumerate()
-        {
-            if call.get("index").is_none() {
-                call["index"] = at.into();
-            }
-        }
-        chunks.push(delta);
-        if choice["finish_reason"].is_string() {
-            finish = choice["finish_reason"].clone();
-        }
-    }
     let declared =
         cassette["request"]["tools"].as_array().into_iter().flatten().map(|tool| tool["function"].clone());
     let tools: Vec<Value> =
@@ -52,6 +36,13 @@ fn of(cassette: &Value, way: &str) -> (Value, Value) {
     let id = format!("{} {way}", cassette["id"].as_str().unwrap());
     let options = json!({"finish_reason": finish, "prompted": cassette["prompted"] == true});
     (json!({"id": id, "kind": "openai_stream", "chunks": chunks, "tools": tools, "options": options}), expect)
+}
+
+/// The deltas of a stream, and why it ended.
+fn deltas(pieces: &[Value]) -> (Vec<Value>, Value) {
+    let choices: Vec<&Value> = pieces.iter().filter_map(|piece| piece.pointer("/choices/0")).collect();
+    let finish = choices.iter().map(|choice| &choice["finish_reason"]).rfind(|reason| reason.is_string());
+    (choices.iter().map(|choice| choice["delta"].clone()).collect(), finish.cloned().unwrap_or_default())
 }
 
 #[test]

@@ -352,24 +352,39 @@ pub(super) async fn ends_turn(cx: &mut Cx) -> bool {
 /// Moves over what is left behind calls.
 pub(super) async fn trailer(cx: &mut Cx) {
     while one_trailer(cx).await {}
-    torn_closer(cx).await;
+    cut_tag(cx).await;
 }
 
-/// Moves over the beginning of a closer with which the text ends.
-async fn torn_closer(cx: &mut Cx) {
+/// Moves over the beginning of a tag or of a fence that the text ends in: behind a call it can only be the rest of its markup.
+pub(super) async fn cut_tag(cx: &mut Cx) {
     let from = cx.at();
     cx.blanks().await;
-    cx.hit_end = false;
-    let whole = cx.sees_any(CLOSERS).await || cx.sees_any(TURN_ENDS).await;
-    let rest = cx.rest();
-    let begins = |words: &[&str]| words.iter().any(|word| word.starts_with(rest));
-    if !whole && cx.hit_end && !rest.is_empty() && (begins(CLOSERS) || begins(TURN_ENDS)) {
-        let length = rest.len();
-        cx.advance(length);
-    } else {
+    let cut = if cx.take_any(&["<", "✿"]).await { ends_in_tag(cx).await } else { ends_in_ticks(cx).await };
+    if !cut {
         cx.rewind(from);
     }
 }
+
+async fn ends_in_tag(cx: &mut Cx) -> bool {
+    let from = cx.at();
+    while let Some(byte) = cx.peek().await {
+        let is_part =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'|' | b'_' | b':') || byte >= 0x80;
+        if !is_part || cx.at() - from > LONGEST_TAG {
+            return false;
+        }
+        cx.step();
+    }
+    true
+}
+
+async fn ends_in_ticks(cx: &mut Cx) -> bool {
+    let ticks = cx.take_any(&["``", "`"]).await;
+    ticks && cx.is_over().await
+}
+
+/// No tag that ends a call is longer.
+const LONGEST_TAG: usize = 40;
 
 /// Moves over one thing that is left behind calls, and the blanks before it; nothing moved when there is none.
 pub(super) async fn one_trailer(cx: &mut Cx) -> bool {

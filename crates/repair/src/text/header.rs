@@ -103,8 +103,9 @@ pub(super) async fn arguments(cx: &mut Cx, header: &Header, ends: &[&str]) -> Re
     }
 }
 
-/// Reads text up to one of `ends`, which stays, or to the end, as the one argument of a call: code for an interpreter.
-pub(super) async fn text(cx: &mut Cx, header: &Header, ends: &[&str]) -> Option<Call> {
+/// Reads text up to one of `ends`, which stays, or to the end, as the one argument of a call: code for an interpreter. Within
+/// code and in a draft only one of `ends` tells where it stops.
+pub(super) async fn text(cx: &mut Cx, header: &Header, ends: &[&str]) -> Read {
     let key = cx.tool(&header.name).and_then(only_text).map(str::to_owned);
     let (open, close) = match key {
         Some(key) => (format!("{{{}: \"", Value::from(key)), "\"}"),
@@ -118,6 +119,9 @@ pub(super) async fn text(cx: &mut Cx, header: &Header, ends: &[&str]) -> Option<
             sent = send(cx, &mut live, sent);
         }
         if cx.is_over().await {
+            if !cx.may_stream {
+                return Read::Nothing;
+            }
             break cx.ending() != Ending::Cut;
         }
         if cx.sees_any(ends).await {
@@ -129,7 +133,7 @@ pub(super) async fn text(cx: &mut Cx, header: &Header, ends: &[&str]) -> Option<
     if closed {
         live.push(cx, close);
     }
-    live.end(cx, !closed)
+    Read::Call(live.end(cx, !closed))
 }
 
 fn send(cx: &mut Cx, live: &mut Live, sent: usize) -> usize {

@@ -83,16 +83,8 @@ fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Ve
     if read.mended {
         calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
     }
-    if let Some(open) = cut
-        && let Some(last) = calls.last_mut()
-    {
-        let whole = last.arguments.trim_end().strip_suffix('}').unwrap_or_default();
-        // Nobody may take it for whole: it ends the way it was cut.
-        last.arguments = if read.state == State::OpenContainer && !whole.is_empty() {
-            whole.to_owned()
-        } else {
-            open.to_owned()
-        };
+    if let (Some(open), Some(last)) = (cut, calls.last_mut()) {
+        last.arguments = cut_arguments(&last.arguments, proof, read.state).unwrap_or_else(|| open.to_owned());
         last.cut = true;
     }
     Some(calls)
@@ -100,6 +92,22 @@ fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Ve
 
 /// A call stands in a wrapper or two; deeper ones are nobody's way to write it, and would be read once for each level.
 const WRAPPINGS: usize = 5;
+
+/// The arguments of a call that the text ended in, as JSON that nobody may take for whole: it ends the way it was cut. None when
+/// nothing of them is of use.
+fn cut_arguments(arguments: &str, proof: Proof, state: State) -> Option<String> {
+    // Where they were encoded as a string, the string is what is whole.
+    let text = serde_json::from_str::<String>(arguments).unwrap_or_else(|_| arguments.to_owned());
+    let is_nothing = matches!(text.trim(), "" | "null" | "{}");
+    let surely_cut = Some("{\"".to_owned());
+    match state {
+        State::Complete | State::OpenString => None,
+        // Without markup, what has no arguments was no call yet.
+        State::OpenContainer if is_nothing && proof == Proof::Weak => surely_cut,
+        State::OpenContainer if is_nothing => None,
+        State::OpenContainer => text.trim_end().strip_suffix('}').map(str::to_owned).or(surely_cut),
+    }
+}
 
 struct Shape<'a> {
     catalog: &'a Catalog,

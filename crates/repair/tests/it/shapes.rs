@@ -115,18 +115,52 @@ fn a_call_is_cut_once_its_name_is_known() {
     );
 }
 
+/// What is missing is only what closes: it is the same call, wherever the text ends behind its arguments.
+#[test]
+fn markup_that_is_cut_leaves_nothing() {
+    let listed = vec![json!({"name": "list_dir", "arguments": {"path": "src"}})];
+    for (text, from) in [
+        (format!("<tool_call>\n{LIST}\n</tool_call>"), LIST),
+        (format!("<TOOLCALL>[{LIST}]</TOOLCALL>"), LIST),
+        ("<｜tool▁call▁begin｜>function<｜tool▁sep｜>list_dir\n```json\n{\"path\": \"src\"}\n```<｜tool▁call▁end｜>".into(), "\"src\"}"),
+        ("<|channel|>commentary to=functions.list_dir<|message|>{\"path\": \"src\"}<|call|>".into(), "\"src\"}"),
+        ("<|tool_call>call:list_dir{path:<|\"|>src<|\"|>}<tool_call|>".into(), "src<|\"|>}"),
+        ("✿FUNCTION✿: list_dir\n✿ARGS✿: {\"path\": \"src\"}\n✿RESULT✿".into(), "\"src\"}"),
+        ("Action:\n```json\n[{\"tool_name\": \"list_dir\", \"parameters\": {\"path\": \"src\"}}]\n```".to_owned(), "}}]"),
+        (format!("{{\"tool_calls\": [{{\"function\": {{\"name\": \"list_dir\", \"arguments\": {}}}}}]}}", json!("{\"path\": \"src\"}")), "}\""),
+    ] {
+        let whole = text.find(from).unwrap() + from.len();
+        for end in (whole..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let got = read_as(&text[..end], &json!({"finish_reason": "stop"}));
+            assert_eq!((got.content.as_str(), &got.calls), ("", &listed), "{}", &text[..end]);
+        }
+    }
+    check(vec![
+        ("<tool_call>{\"name\": \"get_time\"}</tool_call> a < b", ("a < b", vec![("get_time", json!({}))])),
+        ("<tool_call>{\"name\": \"get_time\"}</tool_call>\n`x`", ("`x`", vec![("get_time", json!({}))])),
+        (
+            "<tool_call>{\"name\": \"get_time\"}</tool_call>\n<b>x</b>",
+            ("<b>x</b>", vec![("get_time", json!({}))]),
+        ),
+    ]);
+}
+
 #[test]
 fn a_name_that_is_cut_names_nobody() {
     for text in [
         r#"{"name": "write_fi"#,
         r#"<tool_call>{"name": "write_fi"#,
         r#"<tool_call>{"name": "#,
+        "<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
         r#"{"name": "list_dir", "version": "1"#,
         r#"[{"name": "list_dir"}, {"name": "get_time", "#,
     ] {
         let got = read_as(text, &json!({"finish_reason": "length"}));
         assert_eq!((got.content.as_str(), got.calls.len(), got.incomplete.len()), (text, 0, 0), "{got:?}");
     }
+    // An answer that is over may have said no more.
+    let got = read_as(r#"{"name": "get_time""#, &json!({"finish_reason": "stop"}));
+    assert_eq!((got.calls.len(), got.incomplete), (0, vec!["get_time".to_owned()]));
 }
 
 /// Functionary v3.2 says whom a message is for; where nothing is known of the model, only the shape tells.
@@ -171,4 +205,24 @@ fn words_about_markup_are_words() {
         ("<｜tool▁call▁begin｜>get_time<｜tool▁call▁end｜>", call("get_time", json!({}))),
         ("✿FUNCTION✿: list_dir\n✿ARGS✿: a", call("list_dir", json!({"path": "a"}))),
     ]);
+}
+
+/// What has no end of its own reaches no further than the reasoning or the code it stands in.
+#[test]
+fn a_draft_ends_where_the_reasoning_does() {
+    for draft in [
+        "✿FUNCTION✿: list_dir\n✿ARGS✿: {\"path\": \"a\"}\n✿RESULT✿ no.",
+        "✿FUNCTION✿: run_command\n✿ARGS✿: ls",
+        "<|channel|>commentary to=functions.run_command<|message|>ls",
+        "<|recipient|>run_command\n<|content|>ls",
+        "<|python_tag|>import os",
+    ] {
+        let got = read_as(&format!("<think>So: {draft}</think>Done."), &json!({}));
+        let said = (got.content.as_str(), got.reasoning, got.calls.len(), got.incomplete.len());
+        assert_eq!(said, ("Done.", format!("So: {draft}"), 0, 0));
+        check_text(&[&format!("So:\n```\n{draft}\n```\nDone.")]);
+    }
+    let real = "<think>So:\n✿FUNCTION✿: list_dir\n✿ARGS✿: {\"path\": \"src\"}\n✿RESULT✿: a b";
+    let got = read_as(real, &json!({}));
+    assert_eq!((got.content.as_str(), got.reasoning.as_str(), got.calls), ("", "So:", both()[..1].to_vec()));
 }

@@ -88,6 +88,10 @@ async fn one(cx: &mut Cx) -> Option<Option<Call>> {
     let header = Header::new(cx, &spelled, FAMILY.name)?;
     // Two tokens with words between them are a sentence about them.
     let closes = cx.sees_any(ENDS).await;
+    // The type alone, of a text that ends before the name.
+    if separated && header.name == "function" && cx.tool("function").is_none() && cx.is_over().await {
+        return None;
+    }
     if cx.tool(&header.name).is_none() && (header.name.contains(' ') || closes && !separated) {
         return None;
     }

@@ -83,14 +83,12 @@ async fn body(cx: &mut Cx, recipient: &str, ends: &[&str]) -> Option<Found> {
     }
     let header = Header::new(cx, recipient, FAMILY.name)?;
     cx.blanks().await;
-    let call = if matches!(cx.peek().await, Some(b'{') | None) || cx.sees_any(ends).await {
-        match header::arguments(cx, &header, ends).await {
-            Read::Call(call) => call,
-            Read::Nothing => return None,
-        }
+    let read = if matches!(cx.peek().await, Some(b'{') | None) || cx.sees_any(ends).await {
+        header::arguments(cx, &header, ends).await
     } else {
         header::text(cx, &header, ends).await
     };
+    let Read::Call(call) = read else { return None };
     match call {
         Some(call) => found.add(cx, [call], FAMILY.name),
         None => found.given = true,

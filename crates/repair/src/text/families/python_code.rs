@@ -3,7 +3,7 @@
 use super::{Evidence, Family, Found};
 use crate::Tool;
 use crate::text::cx::Cx;
-use crate::text::header::{self, Header};
+use crate::text::header::{self, Header, Read};
 
 pub(super) const FAMILY: Family = Family {
     name: "python_tag",
@@ -32,8 +32,9 @@ async fn read(cx: &mut Cx) -> Option<Found> {
     let header = Header { id: None, name, format: FAMILY.name };
     let mut found = Found::default();
     match header::text(cx, &header, ENDS).await {
-        Some(call) => found.add(cx, [call], FAMILY.name),
-        None => found.given = true,
+        Read::Call(Some(call)) => found.add(cx, [call], FAMILY.name),
+        Read::Call(None) => found.given = true,
+        Read::Nothing => return None,
     }
     found.closed = cx.take_any(ENDS).await;
     Some(found)

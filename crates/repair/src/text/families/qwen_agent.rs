@@ -26,7 +26,8 @@ async fn read(cx: &mut Cx) -> Option<Found> {
     }
     cx.blanks().await;
     found.closed = cx.take(RESULT).await;
-    if found.closed {
+    // Within code and in a draft nothing tells how far this goes.
+    if found.closed && cx.may_stream {
         // Only the tool can say what it found.
         while !(cx.is_over().await || cx.sees_any(&[FUNCTION, RETURN]).await) {
             cx.step();
@@ -48,15 +49,17 @@ async fn one(cx: &mut Cx) -> Option<Option<Call>> {
     }
     colon(cx).await;
     cx.blanks().await;
-    if matches!(cx.peek().await, Some(b'{' | b'`') | None) || cx.sees_any(ENDS).await {
-        return match header::arguments(cx, &header, ENDS).await {
-            Read::Call(call) => Some(call),
-            Read::Nothing => None,
-        };
+    let read = if matches!(cx.peek().await, Some(b'{' | b'`') | None) || cx.sees_any(ENDS).await {
+        header::arguments(cx, &header, ENDS).await
+    } else {
+        // Without JSON only a tool that is known tells a call from a sentence about the marks.
+        cx.tool(&header.name)?;
+        header::text(cx, &header, ENDS).await
+    };
+    match read {
+        Read::Call(call) => Some(call),
+        Read::Nothing => None,
     }
-    // Without JSON only a tool that is known tells a call from a sentence about the marks.
-    cx.tool(&header.name)?;
-    Some(header::text(cx, &header, ENDS).await)
 }
 
 async fn colon(cx: &mut Cx) {

@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::text::args::{Call, Live};
 use crate::text::cx::Cx;
 use crate::text::json::{self, Scanned};
-use crate::text::{Ending, fence, shape};
+use crate::text::{Ending, answer, fence, shape};
 
 pub(super) const FAMILY: Family =
     Family { name: "react", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
@@ -178,8 +178,11 @@ async fn list(cx: &mut Cx) -> Option<Found> {
         && let Some(open) = open
     {
         cx.blanks().await;
-        if !fence::close(cx, &open).await && !cx.is_over().await {
-            return None;
+        if !fence::close(cx, &open).await {
+            answer::cut_tag(cx).await;
+            if !cx.is_over().await {
+                return None;
+            }
         }
     }
     Some(found)

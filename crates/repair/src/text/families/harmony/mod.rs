@@ -119,6 +119,9 @@ async fn call(cx: &mut Cx, recipient: &str, closers: &[&str], ends: &[&str]) -> 
     }
     cx.blanks().await;
     found.closed |= close(cx, closers).await;
+    if !found.closed {
+        answer::cut_tag(cx).await;
+    }
     if cx.may_stream && !found.closed && !cx.is_over().await && !cx.sees_any(ends).await {
         cx.skip_said();
         say(cx, ends).await;
@@ -128,14 +131,16 @@ async fn call(cx: &mut Cx, recipient: &str, closers: &[&str], ends: &[&str]) -> 
 }
 
 async fn body(cx: &mut Cx, header: &Header, ends: &[&str]) -> Option<Option<Call>> {
-    if matches!(cx.peek().await, Some(b'{') | None) || cx.sees_any(ends).await {
-        return match arguments(cx, header, ends).await {
-            Read::Call(call) => Some(call),
-            Read::Nothing => None,
-        };
+    let read = if matches!(cx.peek().await, Some(b'{') | None) || cx.sees_any(ends).await {
+        arguments(cx, header, ends).await
+    } else {
+        // Code for an interpreter, most likely; what it means is the schema's business.
+        text(cx, header, ends).await
+    };
+    match read {
+        Read::Call(call) => Some(call),
+        Read::Nothing => None,
     }
-    // Code for an interpreter, most likely; what it means is the schema's business.
-    Some(text(cx, header, ends).await)
 }
 
 /// Reads what is said to the reader, and calls in it.
