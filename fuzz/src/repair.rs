@@ -12,13 +12,16 @@ use serde_json::{Value, json};
 
 use crate::split;
 
+/// Families that change how a text is read; other values of the input's first bits mean none.
+const FAMILIES: &[&str] = &["functionary_v3.2", "harmony", "hunyuan", "ernie"];
+
 /// Takes the input for the text of an answer: in pieces it becomes the same as whole, in a legal order of events.
 pub fn extract(input: &[u8]) {
     let Some((pieces, body)) = split(input) else { return };
     let text = String::from_utf8_lossy(body);
     let how = input.first().copied().unwrap_or_default();
     let profile = Profile {
-        family: None,
+        family: FAMILIES.get(usize::from(how & 0x07)).map(|family| (*family).to_owned()),
         starts_in_reasoning: how & 0x10 != 0,
         prompted: how & 0x20 != 0,
         escapes_entities: false,

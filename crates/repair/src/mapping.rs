@@ -5,8 +5,8 @@ use rail_model::{Json, Map, ToolDecl, ToolKind};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::object_schema::resolve;
 use crate::renames::{PairFault, Renames, join, rename_keys};
-use crate::shape::resolve;
 
 /// How somebody else names our tools and their parameters: a dialect, a provider's habits, a user's own.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]

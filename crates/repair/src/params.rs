@@ -4,8 +4,8 @@ use rail_model::Map;
 use serde_json::Value;
 
 use crate::known::{self, Synonym};
+use crate::object_schema::{self as shapes, ObjectShape};
 use crate::renames::{Renames, join, rename_keys};
-use crate::shape::{self as shapes, ObjectShape};
 use crate::words::squash;
 use crate::{Repair, Step, Tool};
 

@@ -7,7 +7,7 @@ use rail_model::{
 };
 use serde_json::{Value, json};
 
-use crate::shape::resolve;
+use crate::object_schema::resolve;
 
 /// Rewrites a request for a model without tools of its own: it is taught in the system prompt to write calls as JSON.
 ///

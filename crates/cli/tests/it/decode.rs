@@ -396,3 +396,25 @@ fn same(one: &Value, other: &Value) -> bool {
         _ => one == other,
     }
 }
+
+#[test]
+fn mappings_of_a_user_are_added() {
+    let tools = scratch("tools-mapped.json", &list_dir().to_string());
+    let mapping =
+        "[[tools]]\nname = \"peek\"\nnative = \"list_directory\"\nunderstood = { place = \"path\" }\n";
+    let mapping = scratch("mapping.toml", mapping);
+    let said = r#"<tool_call>{"name": "peek", "arguments": {"place": "src"}}</tool_call>"#;
+    let decode =
+        |more: &[&str]| rail(&[&["debug", "decode", "--tools", &tools], more].concat(), said.as_bytes());
+    let calls = |output: &Output| lines(output)[0]["calls"].clone();
+    let plain = calls(&decode(&[]));
+    assert_eq!(plain[0]["unknown"], true, "{plain}");
+    let mapped = calls(&decode(&["--mapping", &mapping]));
+    assert_eq!((&mapped[0]["name"], &mapped[0]["arguments"]), (&json!("list_dir"), &json!({"path": "src"})));
+    let wrong = decode(&["--mapping", "nobody"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&wrong.stderr).contains("lm-studio-qwen"),
+        "it names those that there are"
+    );
+}

@@ -302,9 +302,7 @@ pub(super) fn give(cx: &mut Cx, from: usize, calls: Vec<Call>, format: &'static 
     }
     for call in calls {
         cx.give(Piece::Begin { id: call.id, name: call.name, format });
-        if let Some(step) = call.mended {
-            cx.give(Piece::Mended(step));
-        }
+        call.mended.into_iter().for_each(|step| cx.give(Piece::Mended(step)));
         cx.give(Piece::Arguments(call.arguments));
         cx.give(Piece::End);
     }
@@ -352,7 +350,24 @@ pub(super) async fn ends_turn(cx: &mut Cx) -> bool {
 /// Moves over what is left behind calls.
 pub(super) async fn trailer(cx: &mut Cx) {
     while one_trailer(cx).await {}
+    torn_closer(cx).await;
     cut_tag(cx).await;
+}
+
+/// Moves over the beginning of a closer with which the text ends.
+async fn torn_closer(cx: &mut Cx) {
+    let from = cx.at();
+    cx.blanks().await;
+    cx.hit_end = false;
+    let whole = cx.sees_any(CLOSERS).await || cx.sees_any(TURN_ENDS).await;
+    let rest = cx.rest();
+    let begins = |words: &[&str]| words.iter().any(|word| word.starts_with(rest));
+    if !whole && cx.hit_end && !rest.is_empty() && (begins(CLOSERS) || begins(TURN_ENDS)) {
+        let length = rest.len();
+        cx.advance(length);
+    } else {
+        cx.rewind(from);
+    }
 }
 
 /// Moves over the beginning of a tag or of a fence that the text ends in: behind a call it can only be the rest of its markup.

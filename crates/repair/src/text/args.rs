@@ -16,8 +16,8 @@ pub(super) struct Call {
     pub(super) name: String,
     /// The arguments as JSON text; visibly cut when the call is.
     pub(super) arguments: String,
-    /// What was mended on the way, if anything.
-    pub(super) mended: Option<Step>,
+    /// What was mended on the way.
+    pub(super) mended: Vec<Step>,
     /// The text ended inside it.
     pub(super) cut: bool,
 }
@@ -25,7 +25,7 @@ pub(super) struct Call {
 impl Call {
     /// A whole call.
     pub(super) fn new(name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self { id: None, name: name.into(), arguments: arguments.into(), mended: None, cut: false }
+        Self { id: None, name: name.into(), arguments: arguments.into(), mended: Vec::new(), cut: false }
     }
 }
 
@@ -78,7 +78,7 @@ impl Live {
             cx.give(Piece::End);
             return None;
         }
-        Some(Call { id: self.id, name: self.name, arguments: self.json, mended: None, cut })
+        Some(Call { id: self.id, name: self.name, arguments: self.json, mended: Vec::new(), cut })
     }
 }
 

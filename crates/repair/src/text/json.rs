@@ -313,7 +313,7 @@ pub(super) async fn arguments(
         // The model closed the call itself, so only brackets are missing; what is missing is added here, where that is known.
         let read = crate::json::read_tolerant(&call.arguments).ok()?;
         call.arguments = read.value.to_string();
-        call.mended = Some(Step::Closed);
+        call.mended.push(Step::Closed);
     }
     Some((call, end))
 }

@@ -70,18 +70,16 @@ fn calls(text: &str, catalog: &Catalog, proof: Proof, end: Scanned) -> Option<Ve
     if read.state == State::OpenString && calls.last().is_some_and(|last| ends_in_name(text, last, catalog)) {
         return None;
     }
+    // A closer proves that the model was done; only its brackets are missing.
+    let closed = read.state == State::OpenContainer && end == Scanned::Closer;
     let cut = match read.state {
-        State::Complete => None,
-        // A closer proves that the model was done; only its brackets are missing.
-        State::OpenContainer if end == Scanned::Closer => {
-            calls.iter_mut().for_each(|call| call.mended = Some(Step::Closed));
-            return Some(calls);
-        }
-        State::OpenContainer => Some("{"),
+        State::OpenContainer if !closed => Some("{"),
         State::OpenString => Some("{\""),
+        State::Complete | State::OpenContainer => None,
     };
-    if read.mended {
-        calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
+    let mended = [(read.mended && !closed, Step::Tolerant), (closed, Step::Closed)];
+    for (_, step) in mended.into_iter().filter(|(is_so, _)| *is_so) {
+        calls.iter_mut().for_each(|call| call.mended.push(step));
     }
     if let (Some(open), Some(last)) = (cut, calls.last_mut()) {
         last.arguments = cut_arguments(&last.arguments, proof, read.state).unwrap_or_else(|| open.to_owned());

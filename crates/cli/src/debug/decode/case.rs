@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rail_model::{Event, ToolDecl};
-use rail_repair::Profile;
+use rail_repair::{Mapping, Profile};
 use serde_json::Value;
 
 use super::answer::{Chunks, Text};
@@ -66,8 +66,8 @@ impl Case {
     }
 
     /// What the answer becomes.
-    pub(super) fn decode(self) -> Result<Value> {
-        let mut outcome = Outcome::new(&self.tools, &self.profile);
+    pub(super) fn decode(self, mappings: &[Mapping]) -> Result<Value> {
+        let mut outcome = Outcome::new(&self.tools, &self.profile, mappings);
         let mut events = Vec::new();
         match self.chunks {
             Given::Text(chunks) => {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rail_model::Event;
-use rail_repair::Profile;
+use rail_repair::{Mapping, Profile};
 use serde_json::Value;
 
 use crate::Failure;
@@ -58,6 +58,10 @@ pub(crate) struct Decode {
     /// Stdin is the plain text of the answer, even if its first line looks like a chunk.
     #[arg(long, conflicts_with_all = ["cases", "json_lines"])]
     plain: bool,
+    /// Names of tools and parameters that this model uses: a built-in mapping (such as lm-studio-qwen), or a TOML file of the
+    /// same form; repeatable, the later one wins.
+    #[arg(long, value_name = "NAME|FILE")]
+    mapping: Vec<String>,
     /// Print each event and note as a line of JSON when it happens, and the object last.
     #[arg(long, conflicts_with = "cases")]
     events: bool,
@@ -80,13 +84,14 @@ impl Decode {
     /// A case that can't be read is named on stderr; the others are decoded all the same.
     fn cases(&self, file: &Path) -> Result<(), Failure> {
         let form = if self.bytes { Form::Bytes } else { Form::Chunks };
+        let mappings = self.mappings()?;
         let (mut number, mut wrong, mut line) = (0, 0, Vec::new());
         let (mut input, name) = open(file)?;
         while input.read_until(b'\n', &mut line).with_context(|| name.clone())? > 0 {
             number += 1;
             let case = line.trim_ascii();
             if !case.is_empty() {
-                match Case::read(case, form).and_then(Case::decode) {
+                match Case::read(case, form).and_then(|case| case.decode(&mappings)) {
                     Ok(object) => show(&object)?,
                     Err(error) => {
                         wrong += 1;
@@ -104,6 +109,10 @@ impl Decode {
         }
     }
 
+    fn mappings(&self) -> Result<Vec<Mapping>, Failure> {
+        self.mapping.iter().map(|name| mapping(name)).collect()
+    }
+
     fn answer(&self, file: &Path) -> Result<(), Failure> {
         let profile = Profile {
             family: self.family.clone(),
@@ -111,7 +120,7 @@ impl Decode {
             prompted: self.prompted,
             escapes_entities: false,
         };
-        let mut outcome = Outcome::new(&declared(file)?, &profile);
+        let mut outcome = Outcome::new(&declared(file)?, &profile, &self.mappings()?);
         let mut input = stdin().lock();
         let head = if self.json_lines || self.plain { Vec::new() } else { sniff::head(&mut input)? };
         let is_lines = self.json_lines || sniff::is_chunk(&head);
@@ -180,6 +189,19 @@ impl Decode {
 
 /// The id of an answer that has none; ids of calls are made from it.
 const ID: &str = "stdin";
+
+fn mapping(name: &str) -> Result<Mapping, Failure> {
+    if let Some(built_in) = Mapping::builtin(name) {
+        return Ok(built_in.clone());
+    }
+    let known: Vec<&str> = Mapping::names().collect();
+    let text = std::fs::read_to_string(name)
+        .with_context(|| {
+            format!("{name}: no such mapping is built in ({}), and no such file", known.join(", "))
+        })
+        .map_err(Failure::Usage)?;
+    toml::from_str(&text).with_context(|| name.to_owned()).map_err(Failure::Usage)
+}
 
 fn declared(file: &Path) -> Result<Vec<rail_model::ToolDecl>, Failure> {
     let read = || {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rail_model::{ApiError, Assembler, Event, Part, PartBody, ToolCall, ToolDecl};
-use rail_repair::{CallFault, Catalog, End, Note, Pipeline, Profile, Repair, Stage, settle, stages};
+use rail_repair::{CallFault, Catalog, End, Mapping, Note, Pipeline, Profile, Repair, Stage, settle, stages};
 use serde_json::{Value, json};
 
 /// Runs the events of an answer through the stages and keeps what they become.
@@ -22,8 +22,8 @@ pub(super) struct Passed {
 }
 
 impl Outcome {
-    pub(super) fn new(tools: &[ToolDecl], profile: &Profile) -> Self {
-        let catalog = Arc::new(Catalog::new(tools));
+    pub(super) fn new(tools: &[ToolDecl], profile: &Profile, mappings: &[Mapping]) -> Self {
+        let catalog = Arc::new(mappings.iter().fold(Catalog::new(tools), Catalog::with));
         Self {
             pipeline: stages(profile, &catalog),
             catalog,

@@ -22,7 +22,7 @@ pub(super) async fn read(cx: &mut Cx, closers: &[&str]) -> Option<Found> {
     let end = json::value(cx, closers, None).await;
     let mut calls = shape::weak(cx.slice(from, cx.at()), &cx.catalog, end)?;
     if doubled {
-        calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
+        calls.iter_mut().for_each(|call| call.mended.push(Step::Tolerant));
         while cx.take("}").await {}
     }
     Some(Found { calls, given: false, closed: end == Scanned::Whole })

@@ -41,7 +41,7 @@ pub(super) fn calls(text: &str, catalog: &Catalog, unnamed: Unnamed) -> Option<V
         }
     }
     let mut calls = finish(only?)?;
-    calls.iter_mut().for_each(|call| call.mended = Some(Step::Tolerant));
+    calls.iter_mut().for_each(|call| call.mended.push(Step::Tolerant));
     Some(calls)
 }
 
@@ -187,7 +187,7 @@ mod tests {
                 .into_iter()
                 .map(|call| {
                     let arguments = serde_json::from_str(&call.arguments).unwrap();
-                    (call.name, arguments, call.mended == Some(Step::Tolerant))
+                    (call.name, arguments, call.mended == [Step::Tolerant])
                 })
                 .collect(),
         )
