@@ -119,10 +119,9 @@ impl Pieces {
     fn lead(&mut self, lead: &str, piece: String, out: &mut Vec<String>) {
         let text = if lead.is_empty() {
             piece
-        } else if piece.starts_with(lead) {
-            let said = !lead.trim().is_empty();
-            self.mended |= said;
-            self.grown |= said && !matches!(Lead::of(lead), Lead::Placeholder(""));
+        } else if !lead.trim().is_empty() && piece.starts_with(lead) {
+            self.mended = true;
+            self.grown |= !matches!(Lead::of(lead), Lead::Placeholder(""));
             piece
         } else {
             [lead, &piece].concat()
