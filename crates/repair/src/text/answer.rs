@@ -264,7 +264,7 @@ pub(super) async fn read_opener(
     for family in openers::families_of(which) {
         let readable = match family.evidence {
             Evidence::Channel => !cx.in_message,
-            Evidence::Strong | Evidence::Tag | Evidence::Weak => cx.has_tools(),
+            Evidence::Strong | Evidence::Tag | Evidence::Weak(_) => cx.has_tools(),
         };
         if !readable || cx.is_tired() {
             continue;
@@ -289,7 +289,7 @@ fn is_proven(cx: &Cx, evidence: Evidence, found: &Found) -> bool {
     let cut = cx.ending() == Ending::Cut && found.calls.iter().any(|call| call.cut);
     match evidence {
         Evidence::Strong | Evidence::Channel => true,
-        Evidence::Tag | Evidence::Weak => {
+        Evidence::Tag | Evidence::Weak(_) => {
             (found.closed || cut) && found.calls.iter().all(|call| cx.tool(&call.name).is_some())
         }
     }

@@ -1,8 +1,19 @@
+use std::sync::LazyLock;
+
 use super::answer::{self, Place};
 use super::cx::Cx;
-use super::families::{self, Evidence, Family, Found};
+use super::families::{self, Evidence, Family, First, Found};
 use super::fence;
 use super::openers::{self, Opener};
+
+/// The formats that have no opener, with what each may begin with.
+static SHAPES: LazyLock<Vec<(&'static Family, First)>> = LazyLock::new(|| {
+    let shape = |family: &'static Family| match family.evidence {
+        Evidence::Weak(first) => Some((family, first)),
+        Evidence::Strong | Evidence::Tag | Evidence::Channel => None,
+    };
+    families::all().filter_map(shape).collect()
+});
 
 /// What text at the start of a line turned out to be.
 pub(super) enum Weak {
@@ -135,7 +146,11 @@ async fn by_shape(cx: &mut Cx) -> Option<(&'static Family, Found)> {
         return None;
     }
     let from = cx.at();
-    for family in families::all().filter(|family| family.evidence == Evidence::Weak) {
+    let byte = cx.peek().await?;
+    for (family, first) in SHAPES.iter() {
+        if !first.may_be(byte) {
+            continue;
+        }
         cx.rewind(from);
         if let Some(found) = (family.read)(cx).await
             && (found.given || !found.calls.is_empty())

@@ -1,14 +1,18 @@
 //! JSON calls with nothing around them: an object, a list, one a line, or several with `;` or `,` between.
 
-use super::{Evidence, Family, Found};
+use super::{Evidence, Family, First, Found};
 use crate::Step;
 use crate::schema::Schema;
 use crate::text::cx::Cx;
 use crate::text::json::{self, Scanned};
 use crate::text::shape;
 
-pub(super) const FAMILY: Family =
-    Family { name: "json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx, &[])) };
+pub(super) const FAMILY: Family = Family {
+    name: "json",
+    openers: &[],
+    evidence: Evidence::Weak(First::Bytes(b"{[")),
+    read: |cx| Box::pin(read(cx, &[])),
+};
 
 /// Reads one JSON value that is a call or a list of calls. One of `closers`, which stay, may end it before its brackets do.
 pub(super) async fn read(cx: &mut Cx, closers: &[&str]) -> Option<Found> {

@@ -1,12 +1,16 @@
 //! Calls as Python with nothing around them: `[f(a=1), g()]`, or one a line.
 
-use super::{Evidence, Family, Found};
+use super::{Evidence, Family, First, Found};
 use crate::text::Ending;
 use crate::text::cx::Cx;
 use crate::text::python::{self, Extent, Form, Unnamed};
 
-pub(super) const FAMILY: Family =
-    Family { name: "python", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+pub(super) const FAMILY: Family = Family {
+    name: "python",
+    openers: &[],
+    evidence: Evidence::Weak(First::Word(b"[")),
+    read: |cx| Box::pin(read(cx)),
+};
 
 const LIST: Form = Form { name: "python", closers: &[], unnamed: Unnamed::Mapped, extent: Extent::List };
 const LINE: Form = Form { name: "python", closers: &[], unnamed: Unnamed::Refused, extent: Extent::Line };

@@ -1,13 +1,17 @@
 //! Calls in a code fence: JSON in any of its shapes, or the markup of another format.
 
-use super::{Evidence, Family, Found, bare_json, bare_python};
+use super::{Evidence, Family, First, Found, bare_json, bare_python};
 use crate::text::answer;
 use crate::text::cx::Cx;
 use crate::text::fence::{self, Fence};
 use crate::text::openers::{self, Opener};
 
-pub(super) const FAMILY: Family =
-    Family { name: "fenced", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+pub(super) const FAMILY: Family = Family {
+    name: "fenced",
+    openers: &[],
+    evidence: Evidence::Weak(First::Bytes(b"`~")),
+    read: |cx| Box::pin(read(cx)),
+};
 
 async fn read(cx: &mut Cx) -> Option<Found> {
     let open = fence::open(cx).await?;

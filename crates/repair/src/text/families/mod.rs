@@ -28,7 +28,28 @@ pub(super) enum Evidence {
     /// It begins a message of a protocol of its own, of which calls are only a part; read even where no tools are declared.
     Channel,
     /// There is no opener: only the shape, at the start of a line, with nothing behind it.
-    Weak,
+    Weak(First),
+}
+
+/// What a shape without an opener may begin with: most lines are none of any, and need no closer look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum First {
+    /// One of these.
+    Bytes(&'static [u8]),
+    /// A word, or one of these.
+    Word(&'static [u8]),
+}
+
+impl First {
+    /// Whether it may be this byte.
+    pub(super) fn may_be(self, byte: u8) -> bool {
+        match self {
+            Self::Bytes(bytes) => bytes.contains(&byte),
+            Self::Word(bytes) => {
+                byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 || bytes.contains(&byte)
+            }
+        }
+    }
 }
 
 /// What a reader found; the cursor is behind it.

@@ -1,13 +1,17 @@
 //! A tool's name alone on the first line, then its arguments: GLM-4-0414. Functionary v3.2 has `>>>` before the name, which then may
 //! stand on any line.
 
-use super::{Evidence, Family, Found};
+use super::{Evidence, Family, First, Found};
 use crate::text::args::Live;
 use crate::text::cx::Cx;
 use crate::text::json::{self, Scanned};
 
-pub(super) const FAMILY: Family =
-    Family { name: "named_json", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+pub(super) const FAMILY: Family = Family {
+    name: "named_json",
+    openers: &[],
+    evidence: Evidence::Weak(First::Word(b"-.>")),
+    read: |cx| Box::pin(read(cx)),
+};
 
 /// Names are no longer than this.
 const MAX_NAME: usize = 128;

@@ -2,15 +2,19 @@
 
 use serde_json::Value;
 
-use super::{Evidence, Family, Found};
+use super::{Evidence, Family, First, Found};
 use crate::schema::Schema;
 use crate::text::args::{Call, Live};
 use crate::text::cx::Cx;
 use crate::text::json::{self, Scanned};
 use crate::text::{Ending, answer, fence, shape};
 
-pub(super) const FAMILY: Family =
-    Family { name: "react", openers: &[], evidence: Evidence::Weak, read: |cx| Box::pin(read(cx)) };
+pub(super) const FAMILY: Family = Family {
+    name: "react",
+    openers: &[],
+    evidence: Evidence::Weak(First::Bytes(b"A*")),
+    read: |cx| Box::pin(read(cx)),
+};
 
 /// Names are no longer than this.
 const MAX_NAME: usize = 200;
