@@ -91,14 +91,15 @@ fn call(name: &str, arguments: &str) -> ToolCall {
     }
 }
 
-/// A settled call is one JSON object, and settles to itself.
+/// A settled call has one JSON object, or free text where its tool takes that, and settles to itself.
 fn settled(call: &ToolCall, catalog: &Catalog, end: End) {
     let settled = match settle(call, catalog, end) {
         Ok(settled) => settled,
         Err(CallFault::Invalid { settled, .. }) => *settled,
         Err(CallFault::Unknown { .. } | CallFault::Incomplete { .. } | CallFault::Malformed { .. }) => return,
     };
-    assert!(settled.arguments.is_object(), "{:?}", settled.arguments);
+    let is_free_text = catalog.get(&settled.call.name).is_some_and(|tool| tool.free_text);
+    assert!(settled.arguments.is_object() != is_free_text, "{:?}", settled.arguments);
     let again = match settle(&settled.call, catalog, end) {
         Ok(again) => again,
         Err(CallFault::Invalid { settled, .. }) => *settled,
@@ -124,6 +125,8 @@ fn became(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) -> (Vec<Par
         assembler.push(event);
     }
     grammar.end().expect("an end");
+    // Stages speak of calls when they are asked, so only the order of what is said of one call is theirs.
+    notes.sort_by(|one, other| subject(one).cmp(subject(other)));
     let parts = assembler.parts().to_vec();
     let ids = parts.iter().filter_map(|part| match &part.body {
         PartBody::ToolCall(call) => Some(call),
@@ -136,6 +139,13 @@ fn became(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) -> (Vec<Par
         settled(call, &catalog, End::Closed);
     }
     (parts, notes)
+}
+
+/// The call that a note is about.
+fn subject(note: &Note) -> &str {
+    match note {
+        Note::Repaired { call, .. } | Note::Unknown { call, .. } | Note::Incomplete { call, .. } => call,
+    }
 }
 
 fn answer<'a>(pieces: impl IntoIterator<Item = &'a str>, stop: &Stop) -> Vec<Event> {
