@@ -27,6 +27,9 @@ pub(super) enum Weak {
 
 /// Reads calls that prove themselves only by their shape and place: nothing may follow them but more calls.
 pub(super) async fn read(cx: &mut Cx, from: usize) -> Weak {
+    if is_ordinary(cx) {
+        return Weak::No;
+    }
     cx.may_stream = false;
     let byte = cx.peek().await;
     // What begins with an opener is read as what that begins.
@@ -47,6 +50,15 @@ pub(super) async fn read(cx: &mut Cx, from: usize) -> Weak {
         return Weak::Calls;
     }
     follow(cx, from, family, found, None).await
+}
+
+/// Whether the line is known to begin with a word and a blank or a mark that no shape begins with: the way of most lines, told
+/// from what is known already. The first word of all text may still be a name that stands alone.
+fn is_ordinary(cx: &Cx) -> bool {
+    let line = cx.rest().as_bytes();
+    let word = line.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let follows = line.get(word).copied();
+    cx.spoke && word > 0 && !line.starts_with(b"Action") && matches!(follows, Some(b' ' | b',' | b'\''))
 }
 
 /// Calls of a strong format within code: the same rule of place holds for them.
