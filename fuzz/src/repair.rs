@@ -126,7 +126,7 @@ fn became(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) -> (Vec<Par
     }
     grammar.end().expect("an end");
     // Stages speak of calls when they are asked, so only the order of what is said of one call is theirs.
-    notes.sort_by(|one, other| subject(one).cmp(subject(other)));
+    notes.sort_by(|one, other| one.call().cmp(other.call()));
     let parts = assembler.parts().to_vec();
     let ids = parts.iter().filter_map(|part| match &part.body {
         PartBody::ToolCall(call) => Some(call),
@@ -139,13 +139,6 @@ fn became(tools: &[ToolDecl], profile: &Profile, events: Vec<Event>) -> (Vec<Par
         settled(call, &catalog, End::Closed);
     }
     (parts, notes)
-}
-
-/// The call that a note is about.
-fn subject(note: &Note) -> &str {
-    match note {
-        Note::Repaired { call, .. } | Note::Unknown { call, .. } | Note::Incomplete { call, .. } => call,
-    }
 }
 
 fn answer<'a>(pieces: impl IntoIterator<Item = &'a str>, stop: &Stop) -> Vec<Event> {

@@ -113,3 +113,15 @@ pub enum Note {
         problems: Vec<Problem>,
     },
 }
+
+impl Note {
+    /// The id of the call that it is about.
+    pub fn call(&self) -> &str {
+        match self {
+            Self::Repaired { call, .. }
+            | Self::Unknown { call, .. }
+            | Self::Incomplete { call, .. }
+            | Self::Invalid { call, .. } => call,
+        }
+    }
+}

@@ -72,7 +72,7 @@ impl Answer<'_> {
         assert_eq!(out, [], "after the end");
         watched.grammar.end().unwrap();
         // Stages speak of calls when they are asked, so only the order of what is said of one call is theirs.
-        notes.sort_by(|one, other| subject(one).cmp(subject(other)));
+        notes.sort_by(|one, other| one.call().cmp(other.call()));
         let reply = watched.assembler.finish().unwrap().unwrap();
         Became { parts: reply.parts, notes, stop: reply.stop, held: Held(held) }
     }
@@ -136,16 +136,6 @@ impl Became {
             Note::Unknown { .. } | Note::Incomplete { .. } | Note::Invalid { .. } => false,
         };
         self.notes.iter().filter(found).count()
-    }
-}
-
-/// The call that a note is about.
-fn subject(note: &Note) -> &str {
-    match note {
-        Note::Repaired { call, .. }
-        | Note::Unknown { call, .. }
-        | Note::Incomplete { call, .. }
-        | Note::Invalid { call, .. } => call,
     }
 }
 

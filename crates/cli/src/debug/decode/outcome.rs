@@ -92,7 +92,7 @@ struct Object {
 
 impl Object {
     fn call(&mut self, call: &ToolCall, catalog: &Catalog, notes: &[Note]) {
-        let notes: Vec<&Note> = notes.iter().filter(|note| subject(note) == call.id.as_str()).collect();
+        let notes: Vec<&Note> = notes.iter().filter(|note| note.call() == call.id.as_str()).collect();
         let mut repairs: Vec<Repair> = notes
             .iter()
             .filter_map(|note| match note {
@@ -137,16 +137,6 @@ impl Object {
             fields.insert("unknown".to_owned(), json!(true));
         }
         self.calls.push(shown);
-    }
-}
-
-/// The call that a note is about.
-fn subject(note: &Note) -> &str {
-    match note {
-        Note::Repaired { call, .. }
-        | Note::Unknown { call, .. }
-        | Note::Incomplete { call, .. }
-        | Note::Invalid { call, .. } => call,
     }
 }
 
