@@ -98,7 +98,7 @@ pub enum Note {
         /// Declared names that come close, the closest first.
         closest: Vec<String>,
     },
-    /// The call was cut off: not to be run.
+    /// The call was cut off, or its arguments can't be read by any means: not to be run.
     Incomplete {
         /// The call.
         call: String,

@@ -14,7 +14,7 @@ use crate::{Repair, Step, Tool};
 /// The tool's name as the model wrote it does not matter: parameters of all dialects are understood whatever the call is named.
 /// A name is changed only if the one it becomes is declared and absent: what was said outright always wins. What a name
 /// stands for depends on nothing else in the call, so a second run changes nothing.
-pub(crate) fn rename(arguments: &mut Map, tool: &Tool, _spelled: &str, repairs: &mut Vec<Repair>) {
+pub(crate) fn rename(arguments: &mut Map, tool: &Tool, repairs: &mut Vec<Repair>) {
     let Some(root) = &tool.schema else { return };
     let understood = known::understood(&tool.name);
     let names = Names { tool, root, understood, declared: known::declared(&tool.name) };
@@ -203,7 +203,7 @@ mod tests {
     fn renamed(tool: &Tool, arguments: Value) -> (String, Vec<String>) {
         let Value::Object(mut map) = arguments else { panic!("arguments are an object") };
         let mut repairs = Vec::new();
-        rename(&mut map, tool, &tool.name, &mut repairs);
+        rename(&mut map, tool, &mut repairs);
         assert!(repairs.iter().all(|repair| repair.step == Step::Parameter));
         (Value::Object(map).to_string(), repairs.into_iter().map(|repair| repair.path).collect())
     }

@@ -252,7 +252,7 @@ impl Named<'_> {
         let mut map = unwrapped.map_err(|why| self.malformed(why))?;
         for _ in 0..MAX_ROUNDS {
             let before = repairs.len();
-            params::rename(&mut map, self.tool, &self.call.name, &mut repairs);
+            params::rename(&mut map, self.tool, &mut repairs);
             coerce(&mut map, schema, &fuel, &mut repairs);
             if repairs.len() == before {
                 break;

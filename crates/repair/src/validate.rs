@@ -65,6 +65,9 @@ fn members(value: &Value, schema: Schema<'_>, path: &Path<'_>, fuel: &Fuel, foun
         found.push(problem(&Path::Member(path, name), format!("is missing{what}")));
     }
     for (name, member) in map {
+        if found.len() >= MAX_PROBLEMS {
+            return;
+        }
         let here = Path::Member(path, name);
         if schema.is_closed() && !schema.declares(name) && !schema.may_match(name) {
             let known: Vec<&str> = schema.parameters().collect();

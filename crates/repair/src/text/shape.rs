@@ -221,7 +221,7 @@ impl Shape<'_> {
 }
 
 /// Mistral's ids, which must go back as they are; what other models put there is made up and the same in every answer.
-fn is_given_id(id: &str) -> bool {
+pub(super) fn is_given_id(id: &str) -> bool {
     id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 

@@ -48,6 +48,9 @@ pub(crate) struct Decode {
     /// The model was taught to write calls as JSON, so JSON counts as a call anywhere.
     #[arg(long, conflicts_with = "cases")]
     prompted: bool,
+    /// The server escapes `&`, `<`, `>` and quotes in arguments as HTML entities, as xAI's does.
+    #[arg(long, conflicts_with = "cases")]
+    escaped: bool,
     /// Why the answer ended, in the words of OpenAI Chat: stop, length, tool_calls, …
     #[arg(long, value_name = "REASON", conflicts_with = "cases")]
     finish: Option<String>,
@@ -118,7 +121,7 @@ impl Decode {
             family: self.family.clone(),
             starts_in_reasoning: self.reasoning,
             prompted: self.prompted,
-            escapes_entities: false,
+            escapes_entities: self.escaped,
         };
         let mut outcome = Outcome::new(&declared(file)?, &profile, &self.mappings()?);
         let mut input = stdin().lock();

@@ -4,7 +4,7 @@ use super::{Evidence, Family, Found};
 use crate::text::args::Call;
 use crate::text::cx::Cx;
 use crate::text::header::{self, Header, Read};
-use crate::text::json;
+use crate::text::{json, shape};
 
 pub(super) const FAMILY: Family = Family {
     name: "mistral",
@@ -52,8 +52,7 @@ async fn one(cx: &mut Cx, second: bool) -> Option<Option<Call>> {
     if cx.take(ID).await {
         cx.blanks().await;
         let id = header::word(cx).await;
-        header.id =
-            Some(id).filter(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        header.id = Some(id).filter(|id| shape::is_given_id(id));
         cx.blanks().await;
         marked = true;
     }
