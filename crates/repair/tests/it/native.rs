@@ -254,6 +254,15 @@ fn read(pieces: &[String]) -> Result<Value, TestCaseError> {
     serde_json::from_str(&text).map_err(|why| TestCaseError::fail(format!("{why}: {text}")))
 }
 
+#[test]
+fn blank_pieces_are_joined() {
+    for pieces in [&[" ", " "][..], &["\n", "\n", "{\"path\": \"a\"}"]] {
+        let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+        let (events, notes) = run(call(&pieces));
+        assert_eq!((arguments(events), notes), (pieces.concat(), Vec::new()));
+    }
+}
+
 proptest! {
     #[test]
     fn any_way_of_sending_gives_the_object((value, text) in written(), cuts in cuts(), again in cuts(), null in any::<bool>()) {
