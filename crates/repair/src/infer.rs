@@ -24,15 +24,8 @@ fn fits(arguments: &Map, tool: &Tool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
-
-    fn catalog(tools: &[(&str, Effect, Value)]) -> Catalog {
-        let mut catalog = Catalog::default();
-        for (name, effect, schema) in tools {
-            catalog.add(Tool { effect: *effect, ..Tool::new(*name, Some(schema.clone())) });
-        }
-        catalog
-    }
+    use crate::tests::catalog;
+    use serde_json::json;
 
     fn map(text: &str) -> Map {
         serde_json::from_str(text).unwrap()

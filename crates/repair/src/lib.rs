@@ -51,6 +51,18 @@ pub use text::{ExtractStage, formats};
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, Value, json};
+
+    use crate::{Catalog, Effect, Tool};
+
+    /// Tools of these names, effects and schemas.
+    pub(crate) fn catalog(tools: &[(&str, Effect, Value)]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for (name, effect, schema) in tools {
+            catalog.add(Tool { effect: *effect, ..Tool::new(*name, Some(schema.clone())) });
+        }
+        catalog
+    }
+
     /// Any JSON value of some depth, with hard strings.
     pub(crate) fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![

@@ -55,15 +55,8 @@ fn next(name: &str, piece: &str, catalog: &Catalog) -> Next {
 mod tests {
     use super::*;
     use crate::Effect;
-    use serde_json::{Value, json};
-
-    fn catalog(tools: &[(&str, Effect, Value)]) -> Catalog {
-        let mut catalog = Catalog::default();
-        for (name, effect, schema) in tools {
-            catalog.add(Tool { effect: *effect, ..Tool::new(*name, Some(schema.clone())) });
-        }
-        catalog
-    }
+    use crate::tests::catalog;
+    use serde_json::json;
 
     #[test]
     fn pieces_become_the_name_that_is_declared() {
