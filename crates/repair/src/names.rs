@@ -1,4 +1,6 @@
-use crate::words::{distance, squash, stem, words};
+use rail_stdx::distance;
+
+use crate::words::{squash, stem, words};
 use crate::{Catalog, Effect, Step, Tool, known};
 
 /// What a spelled name turned out to mean.

@@ -48,26 +48,6 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// How many letters must be added, left out or changed to make one name of the other.
-pub(crate) fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, c) in one.chars().enumerate() {
-        let mut diagonal = at;
-        let mut left = at + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, d) in row.iter_mut().skip(1).zip(&other) {
-            let best = (diagonal + usize::from(c != *d)).min(left + 1).min(*cell + 1);
-            diagonal = *cell;
-            *cell = best;
-            left = best;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,20 +78,6 @@ mod tests {
             ("__", ""),
         ] {
             assert_eq!(words(name).join(" "), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn distances() {
-        for (one, other, expected) in [
-            ("", "", 0),
-            ("abc", "abc", 0),
-            ("abc", "", 3),
-            ("", "ab", 2),
-            ("kitten", "sitting", 3),
-            ("ab", "ba", 2),
-        ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
         }
     }
 }

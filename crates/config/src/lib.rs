@@ -1,0 +1,1 @@
+//! Layers of files, environment and flags become one configuration in which every value has its origin.
