@@ -15,6 +15,7 @@ mod ids;
 mod order;
 mod plain;
 mod protocol;
+mod recognise;
 mod restore;
 mod shape;
 mod sniff;
@@ -28,6 +29,7 @@ pub use protocol::{
     Outbound, Protocol, Quirks, ReasoningBack, ReplyTo, Shrink, Shrunk, TargetSpec, ThinkingStyle,
     VectorSpelling,
 };
+pub use recognise::recognise;
 pub use restore::{CUSTOM_FIELD, Restore};
 
 /// Declares the protocols: each becomes a module and an entry of `ALL`, in this order.

@@ -255,3 +255,14 @@ fn wrong_shapes_are_named_and_a_byte_order_mark_is_not_one() {
     let (sent, _) = write_request(anthropic, &read_request(anthropic, body.as_bytes()).unwrap());
     assert_eq!(sent["thinking"], json!({}));
 }
+
+#[test]
+fn every_request_is_recognised_by_its_fields() {
+    for protocol in rail_wire::ALL {
+        for fixture in crate::corpus::fixtures(protocol, "request", ".json") {
+            let body = crate::corpus::json(&fixture.bytes);
+            let found = rail_wire::recognise(&body).map(|protocol| protocol.id);
+            assert_eq!(found, Some(protocol.id), "{}/{}", protocol.id, fixture.name);
+        }
+    }
+}
