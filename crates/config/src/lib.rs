@@ -1,1 +1,3 @@
 //! Layers of files, environment and flags become one configuration in which every value has its origin.
+
+pub mod dotenv;
