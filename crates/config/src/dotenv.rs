@@ -87,7 +87,8 @@ fn assignment(line: &str) -> Result<Option<(&str, String)>, &'static str> {
     let (name, value) = line.split_once('=').ok_or("it has no `=`; write `NAME=value`")?;
     let name = name.trim();
     // `export` alone before the `=` is a variable of that name.
-    let name = name.strip_prefix("export").filter(|rest| rest.starts_with([' ', '\t'])).unwrap_or(name).trim();
+    let name =
+        name.strip_prefix("export").filter(|rest| rest.starts_with([' ', '\t'])).unwrap_or(name).trim();
     if !is_name(name) {
         return Err("what stands before the `=` is no variable name");
     }

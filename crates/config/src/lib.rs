@@ -1,3 +1,5 @@
 //! Layers of files, environment and flags become one configuration in which every value has its origin.
 
 pub mod dotenv;
+mod endpoint;
+pub mod hijack;

@@ -1,0 +1,3 @@
+//! Whole files in, whole answers out.
+
+mod hijack;
