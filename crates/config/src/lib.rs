@@ -2,4 +2,5 @@
 
 pub mod dotenv;
 mod endpoint;
+pub mod found;
 pub mod hijack;

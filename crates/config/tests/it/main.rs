@@ -1,3 +1,4 @@
 //! Whole files in, whole answers out.
 
+mod found;
 mod hijack;
