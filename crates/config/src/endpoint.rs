@@ -39,6 +39,12 @@ pub(crate) fn is_http(url: &str) -> bool {
     Address::read(url).is_some()
 }
 
+/// Whether this is the address of a server on this machine.
+pub(crate) fn is_loopback(url: &str) -> bool {
+    let host = Address::read(url).map(|address| address.host()).unwrap_or_default();
+    host == "localhost" || host.starts_with("127.") || host == "[::1]"
+}
+
 /// The protocol that an address speaks: Gemini on Google's hosts and under `/v1beta`, Anthropic's on its hosts, else OpenAI's chat.
 ///
 /// Google also answers in OpenAI's protocol, under a path with `openai` or `openapi`; a whole chat address says so as well.

@@ -4,3 +4,4 @@ pub mod dotenv;
 mod endpoint;
 pub mod found;
 pub mod hijack;
+pub mod import;
