@@ -143,3 +143,48 @@ pub(super) fn wait(value: &Value) -> Option<String> {
 fn dotted(way: &[&str]) -> String {
     way.iter().map(|key| Key::new(*key).display_repr().into_owned()).collect::<Vec<_>>().join(".")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_stays_where_it_is_put() {
+        let bad = "a\"]\nmode = \"bypass\" # '''";
+        let mut draft = Draft::new(bad);
+        draft.table(&["t", bad]);
+        draft.remark(bad);
+        draft.pair(bad, bad);
+        draft.inline("inline", &[(bad.to_owned(), bad.to_owned())]);
+        draft.element(&["list", bad]);
+        draft.list("texts", &[bad.to_owned()]);
+        let keys = [draft.secret("a-b", "one"), draft.secret("A_B", "two"), draft.hidden("c", "${D}")];
+        assert_eq!(keys, ["env:A_B", "env:A_B_2", "env:D"]);
+        let read: toml::Table = toml::from_str(&draft.finish().toml).unwrap();
+        let inline = toml::Table::from_iter([(bad.to_owned(), bad.into())]);
+        let table =
+            toml::Table::from_iter([(bad.to_owned(), bad.into()), ("inline".to_owned(), inline.into())]);
+        let texts = toml::Table::from_iter([("texts".to_owned(), vec![bad].into())]);
+        let t = toml::Table::from_iter([(bad.to_owned(), table.into())]);
+        let list = toml::Table::from_iter([(bad.to_owned(), vec![texts].into())]);
+        assert_eq!(
+            read,
+            toml::Table::from_iter([("t".to_owned(), t.into()), ("list".to_owned(), list.into())])
+        );
+    }
+
+    #[test]
+    fn variables() {
+        for (text, expected) in [
+            ("$A_1", Some("A_1")),
+            (" ${A} ", Some("A")),
+            ("${A", None),
+            ("$", None),
+            ("$1", None),
+            ("a$A", None),
+            ("${A:-b}", None),
+        ] {
+            assert_eq!(variable(text), expected, "{text}");
+        }
+    }
+}

@@ -37,7 +37,7 @@ fn server(name: &str, models: &[&str]) -> Local {
 
 #[test]
 fn nothing_gives_nothing() {
-    assert_eq!(shown(&[("HOME", "/home/me"), ("OPENAI_API_KEY", " ")], &[]), "");
+    assert_eq!(shown(&[("HOME", "/srv/me"), ("OPENAI_API_KEY", " ")], &[]), "");
 }
 
 #[test]
