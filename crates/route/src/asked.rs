@@ -74,7 +74,8 @@ impl Routing {
         let listed = self.providers.values().filter(|provider| provider.models.contains_key(model));
         found.extend(listed.map(|provider| Target::new(provider.name.as_str(), model)));
         let chains = self.chains.values().chain(self.security.values()).flat_map(|chain| &chain.0);
-        let named = chains.filter(|target| target.model == model && self.providers.contains_key(&target.provider));
+        let named =
+            chains.filter(|target| target.model == model && self.providers.contains_key(&target.provider));
         found.extend(named.cloned());
         let order = self.chains.get(DEFAULT).map_or(&[][..], |chain| &chain.0);
         let place = |target: &Target| order.iter().position(|known| known == target).unwrap_or(order.len());

@@ -1,7 +1,8 @@
-use crate::figures::{count, grouped};
+use crate::figures::{count, grouped, tokens};
 use crate::pattern::fits;
 use crate::{
-    Facts, ImageMatch, ReasoningMatch, Routing, Rule, RulePurpose, Session, Stickiness, ThinkingAsked, WebSearchMatch,
+    Facts, ImageMatch, ReasoningMatch, Routing, Rule, RulePurpose, Session, Stickiness, ThinkingAsked,
+    WebSearchMatch,
 };
 
 /// The virtual model of a request, and why.
@@ -106,7 +107,11 @@ fn web_search(routing: &Routing, facts: &Facts<'_>, _: Option<&Session>) -> Opti
             facts.web_called.map(|tool| format!("the last assistant turn called the web tool `{tool}`"))
         }
         WebSearchMatch::Any => (facts.kinds.literally_web > 0).then(|| {
-            format!("the names of {} of {} hold `web`, `search` or `browser`", facts.kinds.literally_web, count(all, "tool"))
+            format!(
+                "the names of {} of {} hold `web`, `search` or `browser`",
+                facts.kinds.literally_web,
+                count(all, "tool")
+            )
         }),
     }
 }
@@ -125,7 +130,9 @@ fn reasoning(routing: &Routing, facts: &Facts<'_>, _: Option<&Session>) -> Optio
 fn thinks(routing: &Routing, facts: &Facts<'_>) -> bool {
     match (facts.thinking, routing.options.reasoning_match) {
         (ThinkingAsked::Explicit, _) | (ThinkingAsked::Said, ReasoningMatch::Any) => true,
-        (ThinkingAsked::Said, ReasoningMatch::Explicit) | (ThinkingAsked::Unsaid | ThinkingAsked::Off, _) => false,
+        (ThinkingAsked::Said, ReasoningMatch::Explicit) | (ThinkingAsked::Unsaid | ThinkingAsked::Off, _) => {
+            false
+        }
     }
 }
 
@@ -142,7 +149,7 @@ fn anything(_: &Routing, facts: &Facts<'_>, _: Option<&Session>) -> Option<Strin
 }
 
 fn nothing(facts: &Facts<'_>) -> String {
-    format!("no other rule takes it: {} tokens, {}", grouped(facts.tokens), count(facts.tools.len(), "tool"))
+    format!("no other rule takes it: {}, {}", tokens(facts.tokens), count(facts.tools.len(), "tool"))
 }
 
 /// Why a rule of the user's matches, if it does: all that it says must hold.
@@ -154,9 +161,9 @@ fn holds(rule: &Rule, routing: &Routing, facts: &Facts<'_>) -> Option<String> {
     });
     // The system prompt is the one thing that takes time to look through, so it comes last.
     let system = std::iter::once_with(|| {
-        rule.system.as_ref().map(|marker| {
-            facts.system_holds(marker).then(|| format!("the system prompt holds \"{marker}\""))
-        })
+        rule.system
+            .as_ref()
+            .map(|marker| facts.system_holds(marker).then(|| format!("the system prompt holds \"{marker}\"")))
     });
     let said = conditions(rule, routing, facts).into_iter().flatten().chain(headers).chain(system.flatten());
     let reasons = said.collect::<Option<Vec<String>>>()?;
@@ -177,10 +184,12 @@ fn conditions(rule: &Rule, routing: &Routing, facts: &Facts<'_>) -> [Option<Opti
         rule.model
             .as_ref()
             .map(|pattern| fits(pattern, facts.asked).then(|| format!("`{}` was asked for", facts.asked))),
-        rule.min_tokens
-            .map(|min| (facts.tokens >= min).then(|| format!("{} tokens are at least {}", tokens(), grouped(min)))),
-        rule.max_tokens
-            .map(|max| (facts.tokens <= max).then(|| format!("{} tokens are at most {}", tokens(), grouped(max)))),
+        rule.min_tokens.map(|min| {
+            (facts.tokens >= min).then(|| format!("{} tokens are at least {}", tokens(), grouped(min)))
+        }),
+        rule.max_tokens.map(|max| {
+            (facts.tokens <= max).then(|| format!("{} tokens are at most {}", tokens(), grouped(max)))
+        }),
         (!rule.tools.is_empty()).then(|| {
             rule.tools.iter().find_map(declared).map(|tool| format!("the tool `{}` is declared", tool.name))
         }),
@@ -193,7 +202,8 @@ fn conditions(rule: &Rule, routing: &Routing, facts: &Facts<'_>) -> [Option<Opti
             (thinks(routing, facts) == wanted).then(|| format!("thinking is {word} for"))
         }),
         rule.purpose.map(|purpose| {
-            (RulePurpose::from(facts.purpose) == purpose).then(|| format!("its purpose is {}", purpose.word()))
+            (RulePurpose::from(facts.purpose) == purpose)
+                .then(|| format!("its purpose is {}", purpose.word()))
         }),
     ]
 }

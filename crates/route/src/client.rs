@@ -33,7 +33,10 @@ const SESSION_IDS: [&str; 5] =
 impl<'a> Client<'a> {
     /// What a header says.
     pub fn header(&self, name: &str) -> Option<&'a str> {
-        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 
     /// The client's name: the one given, else as its headers tell, else the first word of its `user-agent`, else nothing.
@@ -108,7 +111,11 @@ mod tests {
             assert_eq!(Client { headers: &headers, name: None }.known_as(), expected, "{sent:?}");
         }
         let sent = headers(&[("user-agent", "curl/8")]);
-        assert_eq!(Client { headers: &sent, name: Some("rail") }.known_as(), "rail", "who is known needs no header");
+        assert_eq!(
+            Client { headers: &sent, name: Some("rail") }.known_as(),
+            "rail",
+            "who is known needs no header"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::figures::{count, grouped};
+use crate::figures::{count, tokens};
 use crate::{Facts, Plan, RulePurpose, ThinkingAsked};
 
 /// A plan and the facts behind it, as it is shown: as JSON, and as text through `Display`.
@@ -132,7 +132,7 @@ impl fmt::Display for Explanation {
 
 impl fmt::Display for FactsShown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} tokens, {}", grouped(self.tokens), count(self.images, "image"))?;
+        write!(f, "{}, {}", tokens(self.tokens), count(self.images, "image"))?;
         write!(f, ", {}", count(self.tools, "tool"))?;
         match (self.web_tools, self.image_tools) {
             (0, 0) => {}

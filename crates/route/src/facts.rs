@@ -1,6 +1,6 @@
 use rail_model::{
-    Effort, Media, MediaKind, Message, Part, PartBody, Purpose, Request, Role, Thinking, ThinkingMode, ToolCall,
-    ToolDecl,
+    Effort, Media, MediaKind, Message, Part, PartBody, Purpose, Request, Role, Thinking, ThinkingMode,
+    ToolCall, ToolDecl,
 };
 
 use crate::tool_name::{self, Marks};
@@ -149,7 +149,9 @@ fn thinking(said: Option<&Thinking>) -> ThinkingAsked {
     let Some(said) = said else { return ThinkingAsked::Unsaid };
     let much = match said.effort {
         Some(Effort::High | Effort::XHigh | Effort::Max) => true,
-        Some(Effort::None | Effort::Minimal | Effort::Low | Effort::Medium | Effort::Other(_)) | None => false,
+        Some(Effort::None | Effort::Minimal | Effort::Low | Effort::Medium | Effort::Other(_)) | None => {
+            false
+        }
     };
     match (said.mode, &said.effort) {
         (Some(ThinkingMode::Off), _) | (None, Some(Effort::None)) => ThinkingAsked::Off,

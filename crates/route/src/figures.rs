@@ -15,7 +15,16 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// A number of things: `1 image`, `2 images`.
 pub(crate) fn count(number: usize, one: &str) -> String {
-    format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+    counted(number as u64, one)
+}
+
+/// A number of tokens: `1 token`, `72,340 tokens`.
+pub(crate) fn tokens(number: u64) -> String {
+    counted(number, "token")
+}
+
+fn counted(number: u64, one: &str) -> String {
+    format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// A place in a list: `1st`, `2nd`, `11th`.
@@ -44,7 +53,13 @@ mod tests {
         assert_eq!(numbers, ["0", "7", "999", "1,000", "72,340", "1,234,567"]);
         let places = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
         assert_eq!(places, ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"]);
-        assert_eq!([0.0, 0.123, 0.01, 0.0042, 12.5].map(dollars), ["$0.00", "$0.12", "$0.01", "$0.0042", "$12.50"]);
-        assert_eq!([0, 1, 2_000].map(|number| count(number, "image")), ["0 images", "1 image", "2,000 images"]);
+        assert_eq!(
+            [0.0, 0.123, 0.01, 0.0042, 12.5].map(dollars),
+            ["$0.00", "$0.12", "$0.01", "$0.0042", "$12.50"]
+        );
+        assert_eq!(
+            [0, 1, 2_000].map(|number| count(number, "image")),
+            ["0 images", "1 image", "2,000 images"]
+        );
     }
 }

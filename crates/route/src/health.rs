@@ -131,7 +131,8 @@ impl Health {
         seen.succeeded += 1;
         (seen.open, seen.probe, seen.failures_in_a_row) = (None, None, 0);
         let newest = latency.mul_f64(NEWEST_COUNTS);
-        seen.latency = Some(seen.latency.map_or(latency, |before| before.mul_f64(1.0 - NEWEST_COUNTS) + newest));
+        seen.latency =
+            Some(seen.latency.map_or(latency, |before| before.mul_f64(1.0 - NEWEST_COUNTS) + newest));
     }
 
     /// A target failed in a way that will pass; the reason is kept for listings.

@@ -53,7 +53,13 @@ impl Line {
     }
 
     fn new(routing: &Routing, wanted: &Wanted, asked: Asked) -> Self {
-        let mut line = Self { virtual_model: None, why: String::new(), places: Vec::new(), own: 0, choice: Choice::Users };
+        let mut line = Self {
+            virtual_model: None,
+            why: String::new(),
+            places: Vec::new(),
+            own: 0,
+            choice: Choice::Users,
+        };
         match asked {
             Asked::Targets(targets, why) => {
                 line.why = why;
@@ -99,7 +105,8 @@ impl Line {
 
     /// Adds those that are not there yet; the targets of the active provider first.
     fn append(&mut self, routing: &Routing, targets: &[Target], of: &str) {
-        let is_active = |target: &&Target| routing.active.as_ref().is_some_and(|active| *active == target.provider);
+        let is_active =
+            |target: &&Target| routing.active.as_ref().is_some_and(|active| *active == target.provider);
         let (first, behind): (Vec<&Target>, Vec<&Target>) = targets.iter().partition(is_active);
         for target in first.iter().chain(&behind).copied() {
             if self.places.iter().any(|place| place.target == *target) {
@@ -119,7 +126,7 @@ impl Line {
 }
 
 /// What is under a name, else what is under `default`, with the name that has it.
-fn with_default<'n, T>(name: &'n str, get: impl Fn(&str) -> Option<T>) -> Option<(&'n str, T)> {
+fn with_default<T>(name: &str, get: impl Fn(&str) -> Option<T>) -> Option<(&str, T)> {
     get(name).map(|found| (name, found)).or_else(|| get(DEFAULT).map(|found| (DEFAULT, found)))
 }
 

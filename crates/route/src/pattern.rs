@@ -23,7 +23,9 @@ pub(crate) fn says(pattern: &str) -> usize {
 }
 
 fn after<'a>(text: &'a [u8], piece: &[u8]) -> Option<&'a [u8]> {
-    text.split_at_checked(piece.len()).filter(|(head, _)| head.eq_ignore_ascii_case(piece)).map(|(_, rest)| rest)
+    text.split_at_checked(piece.len())
+        .filter(|(head, _)| head.eq_ignore_ascii_case(piece))
+        .map(|(_, rest)| rest)
 }
 
 #[cfg(test)]

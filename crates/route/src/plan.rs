@@ -104,7 +104,8 @@ fn able(input: &PlanInput<'_>, places: &[Place]) -> (Vec<Attempt>, Vec<Skipped>)
             Attempt { why, ..attempt }
         }));
     } else {
-        skipped.extend(unable.into_iter().map(|(attempt, lack)| Skipped { target: attempt.target, why: lack }));
+        skipped
+            .extend(unable.into_iter().map(|(attempt, lack)| Skipped { target: attempt.target, why: lack }));
     }
     (attempts, skipped)
 }
@@ -132,7 +133,9 @@ pub(crate) fn lacks(input: &PlanInput<'_>, profile: &ModelProfile) -> Option<Str
     let output = profile.max_output.map_or(asked, |most| asked.min(most));
     if let Some(window) = profile.window.filter(|window| facts.tokens.saturating_add(output) > *window) {
         let [tokens, output, window] = [facts.tokens, output, window].map(grouped);
-        return Some(format!("its window of {window} tokens is too small for {tokens} and {output} of output"));
+        return Some(format!(
+            "its window of {window} tokens is too small for {tokens} and {output} of output"
+        ));
     }
     // Older images are replaced by a note where they can't be seen, unless every image is said to count.
     let images = match input.routing.options.image_match {
@@ -166,7 +169,9 @@ fn wait_for_open_circuits(input: &PlanInput<'_>, attempts: &mut Vec<Attempt>) {
             }
             Circuit::Open(until) => {
                 let seconds = until.saturating_duration_since(input.now).as_secs_f64().ceil();
-                attempt.why.push_str(&format!("; moved to the end: its circuit is open for {seconds} s more"));
+                attempt
+                    .why
+                    .push_str(&format!("; moved to the end: its circuit is open for {seconds} s more"));
                 open.push(attempt);
             }
         }

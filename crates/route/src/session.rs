@@ -32,7 +32,8 @@ impl SessionKey {
         let mut hash = Fnv::new();
         hash.field(client.known_as());
         hash.field(request.user.as_deref().unwrap_or_default());
-        let cache_key = request.extras.origin().and_then(|origin| request.extras.get(origin, "prompt_cache_key"));
+        let cache_key =
+            request.extras.origin().and_then(|origin| request.extras.get(origin, "prompt_cache_key"));
         let mut named = false;
         for id in client.session_ids().chain(cache_key.and_then(|key| key.as_str())) {
             hash.field(id);
@@ -57,7 +58,8 @@ impl Fnv {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        self.0 =
+            bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     }
 
     /// A text and its length, so that two fields never read as one.
@@ -114,11 +116,21 @@ impl Sessions {
     }
 
     /// A target answered a request of this conversation, and the answer is complete.
-    pub fn saw(&mut self, key: SessionKey, target: &Target, virtual_model: Option<&str>, usage: &Usage, now: Instant) {
+    pub fn saw(
+        &mut self,
+        key: SessionKey,
+        target: &Target,
+        virtual_model: Option<&str>,
+        usage: &Usage,
+        now: Instant,
+    ) {
         let session = Session {
             target: target.clone(),
             virtual_model: virtual_model.map(str::to_owned),
-            cached_tokens: [usage.cache_read, usage.cache_write].into_iter().flatten().fold(0, u64::saturating_add),
+            cached_tokens: [usage.cache_read, usage.cache_write]
+                .into_iter()
+                .flatten()
+                .fold(0, u64::saturating_add),
             output_tokens: usage.all_output(),
             seen: now,
         };

@@ -30,6 +30,7 @@ pub(crate) fn stay(input: &PlanInput<'_>, line: &Line, first: Option<&Attempt>) 
     let last = &session.target;
     if first.is_some_and(|first| first.target == *last)
         || !line.lets_stay(input.routing, last)
+        || leads_to_active(input, first)
         || input.health.circuit(last, input.now) != Circuit::Closed
     {
         return Stay::No;
@@ -54,17 +55,28 @@ pub(crate) fn stay(input: &PlanInput<'_>, line: &Line, first: Option<&Attempt>) 
     let Some((old, new)) = prices else { return with(lost) };
     let Weighed { loss, gain } = weigh(input, session, &old, &new);
     if loss > gain {
-        return with(match gain > 0.0 {
-            true => format!("{lost}, {}, which is more than the {} saved", dollars(loss), ahead(gain)),
-            false => format!("{lost}, {}", dollars(loss)),
+        return with(if gain > 0.0 {
+            format!("{lost}, {}, which is more than the {} saved", dollars(loss), ahead(gain))
+        } else {
+            format!("{lost}, {}", dollars(loss))
         });
     }
-    Stay::Leave(format!(
-        "worth leaving {last}: its {} cached tokens cost {} here, and {} are saved",
-        grouped(cached),
-        dollars(loss.max(0.0)),
-        ahead(gain)
-    ))
+    let cached = grouped(cached);
+    Stay::Leave(if loss > 0.0 {
+        format!(
+            "worth leaving {last}: {} are saved, and its {cached} cached tokens cost {} here",
+            ahead(gain),
+            dollars(loss)
+        )
+    } else {
+        format!("worth leaving {last}: its {cached} cached tokens cost no more here")
+    })
+}
+
+/// Whether the user switched to another provider: who does that wants it for the next request, whatever it costs.
+fn leads_to_active(input: &PlanInput<'_>, first: Option<&Attempt>) -> bool {
+    let Some((active, session)) = input.routing.active.as_ref().zip(input.session) else { return false };
+    session.target.provider != *active && first.is_some_and(|first| first.target.provider == *active)
 }
 
 fn ahead(gain: f64) -> String {
@@ -91,7 +103,10 @@ fn weigh(input: &PlanInput<'_>, session: &Session, old: &Price, new: &Price) -> 
 }
 
 /// Prices are for a million tokens.
-#[expect(clippy::cast_precision_loss, reason = "token counts are far below the 2^53 that a float holds exactly")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "token counts are far below the 2^53 that a float holds exactly"
+)]
 fn millions(tokens: u64) -> f64 {
     tokens as f64 / 1e6
 }

@@ -16,8 +16,24 @@ pub(crate) struct Marks {
 
 /// Beside `search`, these say that what is searched is no web: files, code, text, tools, what was said before.
 const AT_HAND: [&str; 18] = [
-    "file", "code", "grep", "text", "content", "tool", "symbol", "repo", "memory", "workspace", "folder",
-    "director", "project", "replace", "path", "history", "conversation", "semantic",
+    "file",
+    "code",
+    "grep",
+    "text",
+    "content",
+    "tool",
+    "symbol",
+    "repo",
+    "memory",
+    "workspace",
+    "folder",
+    "director",
+    "project",
+    "replace",
+    "path",
+    "history",
+    "conversation",
+    "semantic",
 ];
 
 /// Endings of files that hold an image.
@@ -75,9 +91,10 @@ pub(crate) fn names_image(arguments: &str) -> bool {
     let bytes = arguments.trim_end().as_bytes();
     let ends = |head: &[u8]| {
         IMAGE_ENDINGS.iter().any(|ending| {
-            head.len().checked_sub(ending.len()).and_then(|at| head.get(at..)).is_some_and(|tail| {
-                tail.eq_ignore_ascii_case(ending.as_bytes())
-            })
+            head.len()
+                .checked_sub(ending.len())
+                .and_then(|at| head.get(at..))
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(ending.as_bytes()))
         })
     };
     ends(bytes)
@@ -164,7 +181,11 @@ mod tests {
             extras: Extras::NONE,
         };
         for (name, value, expected) in [
-            ("web_search", json!({"type": "web_search_20250305", "name": "web_search"}), Some("web_search_20250305")),
+            (
+                "web_search",
+                json!({"type": "web_search_20250305", "name": "web_search"}),
+                Some("web_search_20250305"),
+            ),
             ("web_search_preview", json!({"type": "web_search_preview"}), Some("web_search_preview")),
             ("google_search", json!({"google_search": {}}), Some("google_search")),
             ("googleSearch", json!({"googleSearch": {}}), Some("googleSearch")),
@@ -175,7 +196,8 @@ mod tests {
         ] {
             assert_eq!(server_search(&server(name, value)), expected, "{name}");
         }
-        let function = ToolDecl { kind: ToolKind::Function { parameters: None }, ..server("web_search", json!({})) };
+        let function =
+            ToolDecl { kind: ToolKind::Function { parameters: None }, ..server("web_search", json!({})) };
         assert_eq!(server_search(&function), None, "the client runs it");
     }
 
