@@ -128,13 +128,13 @@ pub(crate) fn reach(
 /// What a model lacks to serve the request, if anything.
 pub(crate) fn lacks(input: &PlanInput<'_>, profile: &ModelProfile) -> Option<String> {
     let facts = input.facts;
-    let asked = facts.max_output.unwrap_or(USUAL_OUTPUT);
-    // More output than the model gives is clamped before it is sent.
-    let output = profile.max_output.map_or(asked, |most| asked.min(most));
-    if let Some(window) = profile.window.filter(|window| facts.tokens.saturating_add(output) > *window) {
-        let [tokens, output, window] = [facts.tokens, output, window].map(grouped);
+    let output = facts.max_output.unwrap_or(USUAL_OUTPUT);
+    if let Some(room) = profile.room(output).filter(|room| facts.tokens > *room) {
+        // More output than the model gives is clamped before it is sent.
+        let output = grouped(output.min(profile.max_output.unwrap_or(output)));
+        let [tokens, room] = [facts.tokens, room].map(grouped);
         return Some(format!(
-            "its window of {window} tokens is too small for {tokens} and {output} of output"
+            "{tokens} tokens are more than the {room} that it takes beside {output} of output"
         ));
     }
     // Older images are replaced by a note where they can't be seen, unless every image is said to count.

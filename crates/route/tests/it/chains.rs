@@ -85,7 +85,7 @@ fn a_target_that_cannot_serve_the_request_is_skipped() {
     coding: 2 of 2 declared tools are neither web nor image tools
     + qwen,qwen3-coder-plus: 2nd of chain `coding`
     + shuaihong,gemini-2.5-pro: the security chain of `coding`
-    - modelscope,qwen3-480b: its window of 1,399 tokens is too small for 900 and 500 of output
+    - modelscope,qwen3-480b: 900 tokens are more than the 899 that it takes beside 500 of output
     ");
     case.profiles = profiles(&[("qwen3-480b", Lack::Window(1_400))]);
     assert_eq!(order(&case.plan())[0], MODELSCOPE, "just enough");
@@ -136,8 +136,8 @@ fn who_cannot_serve_it_comes_back_when_nothing_else_is_left() {
     case.routing.security.insert("coding".into(), format!("{GEMINI};gone,x").parse().unwrap());
     insta::assert_snapshot!(case.lines(), @r"
     coding: 2 of 2 declared tools are neither web nor image tools
-    + modelscope,qwen3-480b: 1st of chain `coding`; nothing else is left, although its window of 4,000 tokens is too small for 5,000 and 1,000 of output
-    + qwen,qwen3-coder-plus: 2nd of chain `coding`; nothing else is left, although its window of 4,000 tokens is too small for 5,000 and 1,000 of output
+    + modelscope,qwen3-480b: 1st of chain `coding`; nothing else is left, although 5,000 tokens are more than the 3,000 that it takes beside 1,000 of output
+    + qwen,qwen3-coder-plus: 2nd of chain `coding`; nothing else is left, although 5,000 tokens are more than the 3,000 that it takes beside 1,000 of output
     + shuaihong,gemini-2.5-pro: 1st of the security chain of `coding`; nothing else is left, although it calls no tools, and 2 tools are declared
     - gone,x: the provider `gone` is not configured
     ");

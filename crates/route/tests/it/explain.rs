@@ -54,7 +54,7 @@ fn the_explanation_is_the_object_that_others_rely_on() {
       "skipped": [
         {
           "target": "modelscope,qwen3-480b",
-          "why": "its window of 8,192 tokens is too small for 12,345 and 1,000 of output"
+          "why": "12,345 tokens are more than the 7,192 that it takes beside 1,000 of output"
         }
       ]
     }
@@ -72,7 +72,7 @@ fn the_explanation_can_be_read() {
     facts      12,345 tokens, 0 images, 3 tools (1 web), thinking unsaid, from rail
     attempts   1. qwen,qwen3-coder-plus     2nd of chain `coding`
                2. shuaihong,gemini-2.5-pro  the security chain of `coding`
-    skipped    -  modelscope,qwen3-480b     its window of 8,192 tokens is too small for 12,345 and 1,000 of output
+    skipped    -  modelscope,qwen3-480b     12,345 tokens are more than the 7,192 that it takes beside 1,000 of output
     ");
     let mut nothing = Case::new(json!({"model": "gone,model"}));
     nothing.routing.providers.clear();

@@ -38,6 +38,7 @@ fn what_opens_a_circuit() {
         ("--+--+", false),
         ("-+-+", false),
         ("-+-+-", true),
+        ("-----+-", false),
         ("--+++", false),
         ("++-+-+--", true),
         ("+++++++--", false),

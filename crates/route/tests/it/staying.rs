@@ -104,12 +104,30 @@ fn with_prices_the_loss_is_weighed_against_the_gain() {
         case.profiles = profiles(&[("qwen3-coder-plus", old), ("qwen3-480b", new)]);
         first(&case)
     };
+    let stays = "qwen,qwen3-coder-plus: stays with qwen,qwen3-coder-plus:";
+    let leaves = "modelscope,qwen3-480b: 1st of chain `coding`; worth leaving qwen,qwen3-coder-plus:";
     let usual = Lack::Price(1.0, 0.1, 5.0);
-    insta::assert_snapshot!(priced(usual, Lack::Price(3.0, 0.3, 15.0)), @"qwen,qwen3-coder-plus: stays with qwen,qwen3-coder-plus: 41,000 cached tokens would be paid again, $0.12");
-    insta::assert_snapshot!(priced(usual, Lack::Price(1.0, 0.08, 5.0)), @"qwen,qwen3-coder-plus: stays with qwen,qwen3-coder-plus: 41,000 cached tokens would be paid again, $0.04, which is more than the $0.0050 over the next 5 requests saved");
-    insta::assert_snapshot!(priced(Lack::Price(15.0, 1.5, 75.0), Lack::Price(1.0, 0.1, 4.0)), @"modelscope,qwen3-480b: 1st of chain `coding`; worth leaving qwen,qwen3-coder-plus: its 41,000 cached tokens cost no more here");
-    insta::assert_snapshot!(priced(usual, Lack::Price(0.0, 0.0, 0.0)), @"modelscope,qwen3-480b: 1st of chain `coding`; worth leaving qwen,qwen3-coder-plus: its 41,000 cached tokens cost no more here");
-    insta::assert_snapshot!(priced(Lack::Price(0.0, 0.0, 0.0), Lack::Price(0.0, 0.0, 0.0)), @"modelscope,qwen3-480b: 1st of chain `coding`; worth leaving qwen,qwen3-coder-plus: its 41,000 cached tokens cost no more here");
+    let free = Lack::Price(0.0, 0.0, 0.0);
+    for (old, new, who, why) in [
+        (usual, Lack::Price(3.0, 0.3, 15.0), stays, "41,000 cached tokens would be paid again, $0.12"),
+        (
+            usual,
+            Lack::Price(1.0, 0.08, 5.0),
+            stays,
+            "41,000 cached tokens would be paid again, $0.04: more than the $0.0050 saved over the next 5 requests",
+        ),
+        (
+            Lack::Price(1.0, 0.1, 15.0),
+            Lack::Price(0.5, 0.05, 1.0),
+            leaves,
+            "its 41,000 cached tokens cost $0.02 here: less than the $0.08 saved over the next 5 requests",
+        ),
+        (usual, free, leaves, "its 41,000 cached tokens cost no more here"),
+        (free, free, leaves, "its 41,000 cached tokens cost no more here"),
+        (free, usual, stays, "41,000 cached tokens would be paid again, $0.04"),
+    ] {
+        assert_eq!(priced(old, new), format!("{who} {why}"));
+    }
 }
 
 #[test]
