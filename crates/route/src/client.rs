@@ -68,8 +68,8 @@ impl<'a> Client<'a> {
             Purpose::SubAgent | Purpose::Background => return said,
         }
         match self.header("x-openai-subagent") {
-            // Codex calls its compaction a sub-agent.
-            Some("compact") => return Purpose::Background,
+            // Codex calls what it does on the side a sub-agent too.
+            Some("compact" | "memory_consolidation") => return Purpose::Background,
             Some(_) => return Purpose::SubAgent,
             None => {}
         }
@@ -125,6 +125,7 @@ mod tests {
             (("x-claude-code-agent-id", "a1"), Purpose::Main, Purpose::SubAgent),
             (("x-openai-subagent", "review"), Purpose::Main, Purpose::SubAgent),
             (("x-openai-subagent", "compact"), Purpose::Main, Purpose::Background),
+            (("x-openai-subagent", "memory_consolidation"), Purpose::Main, Purpose::Background),
             (("x-openai-subagent", "review"), Purpose::Background, Purpose::Background),
         ] {
             let headers = headers(&[sent]);

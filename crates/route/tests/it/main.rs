@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod chains;
+mod docs;
 mod explain;
 mod facts;
 mod health;
