@@ -1,8 +1,9 @@
-//! `cargo run --release -p rail-bench -- wire|repair`: figures as ratios to a reference measured in the same run.
+//! `cargo run --release -p rail-bench -- wire|repair|route`: figures as ratios to a reference measured in the same run.
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 #![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
 
 mod repair;
+mod route;
 mod timing;
 mod wire;
 
@@ -18,8 +19,12 @@ fn main() -> ExitCode {
             repair::run();
             ExitCode::SUCCESS
         }
+        Some("route") => {
+            route::run();
+            ExitCode::SUCCESS
+        }
         Some(other) => {
-            eprintln!("no benchmark `{other}`; there are: wire, repair");
+            eprintln!("no benchmark `{other}`; there are: wire, repair, route");
             ExitCode::from(2)
         }
     }

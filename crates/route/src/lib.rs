@@ -1,21 +1,40 @@
 //! Which model serves a request, and why: pure functions over values.
 //!
-//! `facts` reads a request, `classify` names its virtual model, `plan` orders the targets that may answer. Nothing here
-//! reads a file, a socket or a clock; what was learned of targets comes in as [`Health`].
+//! [`facts`] reads a request, [`classify`] names its virtual model, [`plan`] orders the targets that may answer. Nothing here
+//! reads a file, a socket or a clock; what was learned of targets comes in as [`Health`], and what was seen of the
+//! conversation as [`Session`].
 
+mod asked;
+mod classify;
+mod client;
+mod explain;
+mod facts;
+mod figures;
 mod health;
+mod line;
+mod pattern;
 mod plan;
 mod profile;
+mod profiles_standin;
 mod provider;
 mod routing;
+mod session;
+mod stay;
 mod target;
+mod tool_name;
 
-pub use health::{Circuit, Health};
-pub use plan::{Attempt, Plan, Skipped};
+pub use classify::{Wanted, built_in_virtual_models, classify};
+pub use client::Client;
+pub use explain::{Explanation, FactsShown, Reasoned, explain};
+pub use facts::{Facts, ThinkingAsked, ToolCounts, facts};
+pub use health::{Circuit, ErrorClass, Health, LastError, TargetHealth};
+pub use plan::{Attempt, Plan, PlanInput, Skipped, plan};
 pub use profile::{ModelProfile, Price, ProfilePatch, ReasoningBack, Thinks, ToolStyle};
+pub use profiles_standin::Profiles;
 pub use provider::{Provider, Retry, Timeouts};
 pub use routing::{
     Alias, AliasTo, ImageMatch, Options, ReasoningMatch, Routing, Rule, RulePurpose, Stickiness,
     WebSearchMatch,
 };
+pub use session::{Session, SessionKey, Sessions};
 pub use target::{Chain, ChainError, Target};

@@ -188,6 +188,17 @@ pub enum RulePurpose {
     Background,
 }
 
+impl RulePurpose {
+    /// The word that rules use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::SubAgent => "sub-agent",
+            Self::Background => "background",
+        }
+    }
+}
+
 impl From<Purpose> for RulePurpose {
     fn from(purpose: Purpose) -> Self {
         match purpose {

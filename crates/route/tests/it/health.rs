@@ -1,0 +1,134 @@
+use std::time::Instant;
+
+use rail_route::{Circuit, Health};
+use serde_json::json;
+
+use crate::setup::{seconds, start, target};
+
+/// Plays outcomes, one a second: `+` well, `-` badly, `!` refused, `.` a second in which nothing happens.
+fn play(health: &mut Health, from: Instant, script: &str) -> Instant {
+    let mut now = from;
+    for outcome in script.chars() {
+        match outcome {
+            '+' => health.succeeded(&target("a,b"), seconds(1), now),
+            '-' => health.failed(&target("a,b"), "HTTP 503", now),
+            '!' => health.refused(&target("a,b"), "HTTP 401: wrong key", now),
+            _ => {}
+        }
+        now += seconds(1);
+    }
+    now - seconds(1)
+}
+
+fn circuit_after(script: &str) -> Circuit {
+    let mut health = Health::default();
+    let now = play(&mut health, start(), script);
+    health.circuit(&target("a,b"), now)
+}
+
+#[test]
+fn what_opens_a_circuit() {
+    for (script, opens) in [
+        ("+", false),
+        ("-", false),
+        ("--", false),
+        ("---", true),
+        ("!", true),
+        ("+++++++++!", true),
+        ("--+--+", false),
+        ("-+-+", false),
+        ("-+-+-", true),
+        ("-----+-", false),
+        ("--+++", false),
+        ("++-+-+--", true),
+        ("+++++++--", false),
+    ] {
+        assert_eq!(circuit_after(script) != Circuit::Closed, opens, "{script}");
+    }
+}
+
+#[test]
+fn only_the_last_minute_counts_for_the_rate() {
+    let quiet = ".".repeat(70);
+    assert_eq!(circuit_after(&format!("-+-+{quiet}-")), Circuit::Closed);
+    assert_eq!(circuit_after(&format!("--{quiet}+--")), Circuit::Closed);
+    assert_ne!(
+        circuit_after(&format!("--{quiet}-")),
+        Circuit::Closed,
+        "three in a row, however long it takes"
+    );
+}
+
+#[test]
+fn it_is_open_for_longer_each_time_until_a_success_closes_it() {
+    let (mut health, mut now) = (Health::default(), start());
+    let of = target("a,b");
+    health.refused(&of, "401", now);
+    for wait in [30, 60, 120, 240, 300, 300] {
+        assert_eq!(health.circuit(&of, now), Circuit::Open(now + seconds(wait)));
+        health.failed(&of, "was under way", now + seconds(1));
+        now += seconds(wait);
+        assert_eq!(health.circuit(&of, now), Circuit::HalfOpen);
+        health.probing(&of, now);
+        assert_eq!(health.circuit(&of, now), Circuit::Open(now + seconds(60)), "one goes, and no other");
+        now += seconds(2);
+        health.failed(&of, "503", now);
+    }
+    now += seconds(300);
+    health.probing(&of, now);
+    health.succeeded(&of, seconds(1), now);
+    assert_eq!(health.circuit(&of, now), Circuit::Closed);
+    health.failed(&of, "503", now);
+    assert_eq!(health.circuit(&of, now), Circuit::Closed, "what was before is forgiven");
+    health.refused(&of, "401", now);
+    assert_eq!(health.circuit(&of, now), Circuit::Open(now + seconds(30)));
+}
+
+#[test]
+fn a_probe_that_nobody_reports_of_lets_the_next_one_through() {
+    let (mut health, now) = (Health::default(), start());
+    let of = target("a,b");
+    health.probing(&of, now);
+    assert_eq!(health.circuit(&of, now), Circuit::Closed, "there is nothing to probe");
+    health.refused(&of, "401", now);
+    health.probing(&of, now);
+    assert_eq!(health.circuit(&of, now + seconds(30)), Circuit::HalfOpen, "it was too early to probe");
+    health.probing(&of, now + seconds(30));
+    assert_eq!(health.circuit(&of, now + seconds(89)), Circuit::Open(now + seconds(90)));
+    assert_eq!(health.circuit(&of, now + seconds(90)), Circuit::HalfOpen);
+}
+
+#[test]
+fn the_listing_has_all_that_is_known() {
+    let (mut health, now) = (Health::default(), start());
+    health.succeeded(&target("z,fast"), seconds(1), now);
+    health.succeeded(&target("z,fast"), seconds(2), now);
+    health.failed(&target("z,fast"), "HTTP 529: overloaded", now);
+    health.refused(&target("a,gone"), &"x".repeat(1_000), now);
+    let later = now + seconds(10);
+    assert_eq!(
+        serde_json::to_value(health.snapshot(later)).unwrap(),
+        json!([
+            {
+                "target": "a,gone", "circuit": "open", "open_seconds": 20, "failure_rate": 1.0, "latency_ms": null,
+                "succeeded": 0, "failed": 1, "last_error": {"class": "refused", "text": "x".repeat(300)},
+            },
+            {
+                "target": "z,fast", "circuit": "closed", "open_seconds": null, "failure_rate": 1.0 / 3.0, "latency_ms": 1200,
+                "succeeded": 2, "failed": 1, "last_error": {"class": "passing", "text": "HTTP 529: overloaded"},
+            },
+        ])
+    );
+    let hour = health.snapshot(now + seconds(3_600));
+    assert_eq!((hour[0].circuit, hour[1].failure_rate), ("half-open", None));
+}
+
+#[test]
+fn its_memory_is_bounded() {
+    let (mut health, now) = (Health::default(), start());
+    for number in 0..1_100 {
+        health.failed(&target(&format!("a,{number:04}")), "x", now);
+    }
+    let listed = health.snapshot(now);
+    assert_eq!((listed.len(), listed[0].target.as_str()), (1_000, "a,0100"));
+}
