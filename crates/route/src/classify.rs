@@ -18,7 +18,8 @@ pub struct Wanted {
 
 /// The virtual model for requests that no other rule takes, and the chain behind all that have none.
 pub(crate) const DEFAULT: &str = "default";
-const LONG_CONTEXT: &str = "longContext";
+/// The virtual model for requests that are long.
+pub(crate) const LONG_CONTEXT: &str = "longContext";
 
 type BuiltIn = fn(&Routing, &Facts<'_>, Option<&Session>) -> Option<String>;
 

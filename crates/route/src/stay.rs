@@ -2,6 +2,7 @@
 
 use rail_model::Usage;
 
+use crate::classify::LONG_CONTEXT;
 use crate::figures::{dollars, grouped};
 use crate::line::Line;
 use crate::plan::{Attempt, PlanInput, lacks, reach};
@@ -33,6 +34,7 @@ pub(crate) fn stay(input: &PlanInput<'_>, line: &Line, first: Option<&Attempt>) 
     if first.is_some_and(|first| first.target == *last)
         || !line.lets_stay(input.routing, last)
         || leads_to_active(input, first)
+        || outgrew(session, line)
         || input.health.circuit(last, input.now) != Circuit::Closed
     {
         return Stay::No;
@@ -90,6 +92,13 @@ fn for_its_cache(
         }
         (false, _, false) => Reason::Leave(format!("its {tokens} cached tokens cost no more here")),
     }
+}
+
+/// Whether the conversation has just become `longContext`: its threshold says from where on another model does better, and
+/// nothing but a switch there can follow it.
+fn outgrew(session: &Session, line: &Line) -> bool {
+    let long = |name: Option<&str>| name == Some(LONG_CONTEXT);
+    long(line.virtual_model.as_deref()) && !long(session.virtual_model.as_deref())
 }
 
 /// Whether the user switched to another provider: who does that wants it for the next request, whatever it costs.
