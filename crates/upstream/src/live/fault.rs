@@ -165,9 +165,13 @@ impl Place {
             return TransportError { kind: TransportErrorKind::Dns, problem };
         }
         let problem = match (find::<TooSlow>(causes), no_connection(causes)) {
-            (Some(TooSlow(limit)), _) => format!(
-                "{host} took no connection within {limit:?}; check the network, or raise `providers.{provider}.timeouts.connect`"
-            ),
+            (Some(TooSlow(limit)), _) => {
+                let through = self.proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}"));
+                let through = through.unwrap_or_default();
+                format!(
+                    "no connection to {host}{through} within {limit:?}; check the network, or raise `providers.{provider}.timeouts.connect`"
+                )
+            }
             (None, Some(Socket::Refused)) => {
                 format!("{host} refuses connections; is the server running, and is {address} right?")
             }

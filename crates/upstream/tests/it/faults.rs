@@ -22,6 +22,15 @@ async fn nobody_there() {
 }
 
 #[tokio::test]
+async fn a_connection_that_takes_too_long() {
+    // The socket opens at once; the secure channel on it never does, and the limit is for both.
+    let peer = Peer::start(vec![Conversation::new([Step::Stall])]).unwrap();
+    let mut slow = provider(&format!("https://{}", peer.addr()));
+    slow.timeouts.connect = std::time::Duration::from_millis(20);
+    insta::assert_snapshot!(problem(&live(), hello(&slow)).await, @"Connect: no connection to 127.0.0.1:PORT within 20ms; check the network, or raise `providers.test.timeouts.connect`");
+}
+
+#[tokio::test]
 async fn gone_before_the_answer() {
     insta::assert_snapshot!(played([Step::ReadRequest, Step::Close]).await, @"Broken: 127.0.0.1:PORT closed the connection before it answered");
     insta::assert_snapshot!(played([Step::ReadRequest, Step::Reset]).await, @"Broken: 127.0.0.1:PORT reset the connection before it answered");

@@ -3,11 +3,17 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod cassettes;
+#[cfg(test)]
 mod connections;
 #[cfg(test)]
 mod encodings;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod lists;
+#[cfg(test)]
+mod local;
 #[cfg(test)]
 mod proxies;
 #[cfg(test)]

@@ -1,11 +1,16 @@
 //! Ways through proxies.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use rail_route::Provider;
 use rail_stdx::Secret;
 use rail_testkit::{
     Admits, Authority, Conversation, Peer, ProxyPeer, ServerCert, Step, http_whole, refused_addr,
 };
 use rail_upstream::{Live, LiveSettings, Proxies, Transport};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::calls::{self, hello, live, problem, text};
 
@@ -15,12 +20,18 @@ fn answer() -> Vec<Conversation> {
 
 /// A host that only the proxy knows, with its authority in a file.
 fn secure() -> (Peer, Provider, tempfile::TempDir) {
-    let (authority, folder) = (Authority::new().unwrap(), tempfile::tempdir().unwrap());
-    let file = folder.path().join("ca.pem");
-    std::fs::write(&file, authority.pem()).unwrap();
+    let authority = Authority::new().unwrap();
+    let (folder, file) = in_file(&authority);
     let cert: ServerCert = authority.server().unwrap();
     let provider = Provider { ca: Some(file), ..calls::provider("https://api.example.test/v1") };
     (Peer::start_tls(answer(), &cert).unwrap(), provider, folder)
+}
+
+fn in_file(authority: &Authority) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, authority.pem()).unwrap();
+    (folder, file)
 }
 
 fn with_environment(url: String) -> Live {
@@ -84,8 +95,69 @@ async fn no_proxy_names_hosts_that_are_reached_directly() {
     assert!(far.starts_with("Proxy: "), "{far}");
 }
 
+/// A SOCKS proxy for one connection: no password, any name, always to this address. Gives the name that was asked for.
+async fn socks(listener: TcpListener, to: SocketAddr) -> String {
+    let (mut client, _) = listener.accept().await.unwrap();
+    let mut greeting = [0; 3];
+    client.read_exact(&mut greeting).await.unwrap();
+    assert_eq!(greeting, [5, 1, 0]);
+    client.write_all(&[5, 0]).await.unwrap();
+    let mut head = [0; 5];
+    client.read_exact(&mut head).await.unwrap();
+    assert_eq!(head[..4], [5, 1, 0, 3], "a name, for the proxy to resolve");
+    let mut name = vec![0; usize::from(head[4]) + 2];
+    client.read_exact(&mut name).await.unwrap();
+    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+    let mut server = TcpStream::connect(to).await.unwrap();
+    let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+    let port = name.split_off(name.len() - 2);
+    format!("{}:{}", String::from_utf8(name).unwrap(), u16::from_be_bytes([port[0], port[1]]))
+}
+
 #[tokio::test]
-async fn a_socks_proxy() {
+async fn through_a_socks_proxy() {
+    let (peer, mut provider, _folder) = secure();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    provider.proxy = Some(format!("socks5://{}", listener.local_addr().unwrap()));
+    let (live, to) = (live(), peer.addr());
+    let asked = async {
+        let said = text(live.send(hello(&provider)).await.unwrap()).await;
+        // The end of the server ends the tunnel.
+        drop(peer);
+        said
+    };
+    let (name, said) = tokio::join!(socks(listener, to), asked);
+    assert_eq!((name.as_str(), said.as_str()), ("api.example.test:443", "hi"));
+}
+
+#[tokio::test]
+async fn through_a_proxy_that_is_secure_itself() {
+    let authority = Authority::new().unwrap();
+    let (_folder, file) = in_file(&authority);
+    let peer = Peer::start_tls(answer(), &authority.server().unwrap()).unwrap();
+    let proxy = ProxyPeer::start(peer.addr(), Admits::All).unwrap();
+    // TLS ends here; what is inside goes on to the proxy.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let provider = Provider {
+        ca: Some(file),
+        proxy: Some(format!("https://localhost:{}", listener.local_addr().unwrap().port())),
+        ..calls::provider("https://api.example.test/v1")
+    };
+    let acceptor = tokio_rustls::TlsAcceptor::from(authority.server().unwrap().config());
+    let inner = proxy.addr();
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move {
+        let (client, _) = listener.accept().await.unwrap();
+        let mut client = acceptor.accept(client).await.unwrap();
+        let mut server = TcpStream::connect(inner).await.unwrap();
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+    });
+    assert_eq!(text(live().send(hello(&provider)).await.unwrap()).await, "hi");
+    assert_eq!(proxy.requests()[0].target, "api.example.test:443");
+}
+
+#[tokio::test]
+async fn a_socks_proxy_that_refuses() {
     // The greeting, the choice of no password, the request for a name, and a refusal by rule.
     let steps = [Step::Send(vec![5, 0]), Step::Send(vec![5, 2, 0, 1, 0, 0, 0, 0, 0, 0]), Step::Stall];
     let peer = Peer::start(vec![Conversation::new(steps)]).unwrap();
