@@ -3,28 +3,16 @@
 use rail_model::ProtocolId;
 use rail_stdx::Secret;
 
-/// The version of Anthropic's protocol that we speak.
-const ANTHROPIC_VERSION: &str = "2023-06-01";
-
-/// The headers that say who asks, in the way of a protocol; none for a server that wants no key.
-///
-/// Anthropic's requests also say their version, which its encoder puts into a request: add these where a name is not there yet.
+/// The header that says who asks, in the way of a protocol; none for a server that wants no key.
 pub fn headers(protocol: ProtocolId, key: Option<&Secret>) -> Vec<(String, Secret)> {
-    let key = key.filter(|key| !key.is_empty());
-    let bearer = |key: &Secret| ("authorization".to_owned(), Secret::new(format!("Bearer {}", key.reveal())));
-    match protocol.name() {
-        "anthropic" => {
-            let version = ("anthropic-version".to_owned(), Secret::new(ANTHROPIC_VERSION));
-            let key = key.map(|key| match key.reveal().starts_with("sk-ant-oat") {
-                // A token of a login, not a key.
-                true => bearer(key),
-                false => ("x-api-key".to_owned(), key.clone()),
-            });
-            key.into_iter().chain([version]).collect()
-        }
-        "gemini" => key.map(|key| ("x-goog-api-key".to_owned(), key.clone())).into_iter().collect(),
-        _ => key.map(bearer).into_iter().collect(),
-    }
+    let Some(key) = key.filter(|key| !key.is_empty()) else { return Vec::new() };
+    let header = match protocol.name() {
+        // A token of a login is no key.
+        "anthropic" if !key.reveal().starts_with("sk-ant-oat") => ("x-api-key".to_owned(), key.clone()),
+        "gemini" => ("x-goog-api-key".to_owned(), key.clone()),
+        _ => ("authorization".to_owned(), Secret::new(format!("Bearer {}", key.reveal()))),
+    };
+    vec![header]
 }
 
 #[cfg(test)]
@@ -34,13 +22,9 @@ mod tests {
     #[test]
     fn each_protocol_says_it_in_its_own_way() {
         for (protocol, key, expected) in [
-            ("anthropic", Some("sk-ant-api03-1"), "x-api-key: sk-ant-api03-1, anthropic-version: 2023-06-01"),
-            (
-                "anthropic",
-                Some("sk-ant-oat01-1"),
-                "authorization: Bearer sk-ant-oat01-1, anthropic-version: 2023-06-01",
-            ),
-            ("anthropic", None, "anthropic-version: 2023-06-01"),
+            ("anthropic", Some("sk-ant-api03-1"), "x-api-key: sk-ant-api03-1"),
+            ("anthropic", Some("sk-ant-oat01-1"), "authorization: Bearer sk-ant-oat01-1"),
+            ("anthropic", None, ""),
             ("openai-chat", Some("sk-1"), "authorization: Bearer sk-1"),
             ("openai-responses", Some("sk-1"), "authorization: Bearer sk-1"),
             ("openai-chat", Some(""), ""),

@@ -63,11 +63,18 @@ pub async fn list_models(
         "gemini" => "?pageSize=1000",
         _ => "",
     };
+    // Its encoder says this for questions; there is none for lists.
+    let version = ("anthropic-version".to_owned(), Secret::new("2023-06-01"));
+    let version = (protocol.name() == "anthropic").then_some(version);
     let call = Outgoing {
         provider: Arc::clone(provider),
         method: "GET".to_owned(),
         url: format!("{base_url}/models{query}"),
-        headers: auth::headers(*protocol, key).into_iter().chain(headers.iter().cloned()).collect(),
+        headers: auth::headers(*protocol, key)
+            .into_iter()
+            .chain(version)
+            .chain(headers.iter().cloned())
+            .collect(),
         body: Bytes::new(),
     };
     let limit = timeouts.first_token;

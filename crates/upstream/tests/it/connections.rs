@@ -56,6 +56,21 @@ async fn a_connection_that_was_closed_while_idle_fails_no_request() {
 }
 
 #[tokio::test]
+async fn a_kept_connection_that_closes_instead_of_answering_is_replaced() {
+    let closes = Conversation::new([one_answer(), vec![Step::ReadRequest, Step::Close]].concat());
+    let fails = Conversation::new([one_answer(), vec![Step::ReadRequest, Step::Close]].concat());
+    let peer = Peer::start(vec![closes, fails, Conversation::new([Step::ReadRequest, Step::Close])]).unwrap();
+    let (live, provider) = (live(), provider(&peer.url("/v1")));
+    for _ in 0..2 {
+        assert_eq!(text(live.send(hello(&provider)).await.unwrap()).await, "{}");
+    }
+    assert_eq!((peer.connections(), peer.requests().len()), (2, 3));
+    // One that is new and closes is the server's answer: kept, new, and no third.
+    assert!(live.send(hello(&provider)).await.is_err());
+    assert_eq!((peer.connections(), peer.requests().len()), (3, 5));
+}
+
+#[tokio::test]
 async fn a_redirect_is_handed_up_as_it_is() {
     let head = http_head(307, &[("Location", "https://elsewhere.test/"), ("content-length", "0")]);
     let peer = Peer::start(vec![Conversation::new([Step::ReadRequest, Step::Send(head)])]).unwrap();
