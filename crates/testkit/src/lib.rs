@@ -2,6 +2,8 @@
 
 mod models;
 mod peer;
+mod proxy;
+mod tls;
 
 pub use models::{
     Asked, COUNTED, Models, NOW, Question, SCRIPTED_MODEL, ScriptError, Turn, call, image, read_script,
@@ -11,3 +13,5 @@ pub use peer::{
     Conversation, Departure, Leaving, Peer, Recorded, Step, chunk, garbage, http_head, http_whole,
     last_chunk, refused_addr, sse_head,
 };
+pub use proxy::{Admits, ProxyPeer};
+pub use tls::{Authority, ServerCert};

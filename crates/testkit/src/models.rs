@@ -23,6 +23,7 @@ pub use turn::{Turn, call, image, redacted, text, thinking};
 
 use crate::peer::stage::Stage;
 use crate::peer::{DEADLINE, Departure};
+use crate::tls::ServerCert;
 
 /// A request that arrived, and what it was read as.
 #[derive(Clone, Debug)]
@@ -90,11 +91,25 @@ impl Models {
         Models::listen(SocketAddr::from(([127, 0, 0, 1], 0)), script, |_| {})
     }
 
+    /// The same over TLS with this certificate.
+    pub fn start_tls(script: Vec<Turn>, cert: &ServerCert) -> io::Result<Models> {
+        Models::serve(SocketAddr::from(([127, 0, 0, 1], 0)), script, Box::new(|_| {}), Some(cert.clone()))
+    }
+
     /// The same on a given address, with somebody who is told of each request before it is answered.
     pub fn listen(
         addr: SocketAddr,
         script: Vec<Turn>,
         watch: impl Fn(&Asked) + Send + Sync + 'static,
+    ) -> io::Result<Models> {
+        Models::serve(addr, script, Box::new(watch), None)
+    }
+
+    fn serve(
+        addr: SocketAddr,
+        script: Vec<Turn>,
+        watch: Watch,
+        cert: Option<ServerCert>,
     ) -> io::Result<Models> {
         if let Some(at) = script.iter().rev().skip(1).rev().position(Turn::repeats) {
             let fault = format!("turn {at} repeats, so those after it would never be played");
@@ -104,12 +119,8 @@ impl Models {
         let marks = script.iter().flat_map(Turn::marks).collect();
         let listener = TcpListener::bind(addr)?;
         let addr = listener.local_addr()?;
-        let shared = Arc::new(Shared {
-            stage: Stage::new(DEADLINE),
-            script,
-            progress: Mutex::default(),
-            watch: Box::new(watch),
-        });
+        let shared =
+            Arc::new(Shared { stage: Stage::new(DEADLINE), script, progress: Mutex::default(), watch, cert });
         let accepting = thread::Builder::new().name(format!("models {}", addr.port())).spawn({
             let shared = Arc::clone(&shared);
             move || serve::accept(&listener, &shared)
@@ -130,7 +141,8 @@ impl Models {
 
     /// The address of a path that starts with `/`, or of the server for an empty one.
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.addr)
+        let scheme = if self.shared.cert.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{path}", self.addr)
     }
 
     /// The base URL, version included, that the paths of `Outbound` of a protocol are appended to.
@@ -197,8 +209,11 @@ struct Shared {
     stage: Stage,
     script: Vec<Turn>,
     progress: Mutex<Progress>,
-    watch: Box<dyn Fn(&Asked) + Send + Sync>,
+    watch: Watch,
+    cert: Option<ServerCert>,
 }
+
+type Watch = Box<dyn Fn(&Asked) + Send + Sync>;
 
 #[derive(Debug, Default)]
 struct Progress {

@@ -20,6 +20,8 @@ pub use stage::{Departure, Leaving};
 
 use stage::Stage;
 
+use crate::tls::ServerCert;
+
 /// How long a wait may take before it panics; far more than a healthy test needs.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -91,6 +93,7 @@ impl Conversation {
 #[derive(Debug)]
 pub struct Peer {
     addr: SocketAddr,
+    scheme: &'static str,
     stage: Arc<Stage>,
     gates: BTreeSet<&'static str>,
     marks: BTreeSet<&'static str>,
@@ -103,6 +106,15 @@ impl Peer {
     /// A connection beyond the script is closed and counted in [`Peer::unexpected`].
     /// A script with steps or conversations that could never be played is refused as invalid input.
     pub fn start(script: Vec<Conversation>) -> io::Result<Peer> {
+        Peer::listen(script, None)
+    }
+
+    /// The same over TLS with this certificate; a client that refuses it is seen to leave.
+    pub fn start_tls(script: Vec<Conversation>, cert: &ServerCert) -> io::Result<Peer> {
+        Peer::listen(script, Some(cert.clone()))
+    }
+
+    fn listen(script: Vec<Conversation>, cert: Option<ServerCert>) -> io::Result<Peer> {
         if let Some(fault) = unplayable(&script) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
         }
@@ -115,11 +127,12 @@ impl Peer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let addr = listener.local_addr()?;
         let stage = Arc::new(Stage::new(DEADLINE));
+        let scheme = if cert.is_some() { "https" } else { "http" };
         let accepting = thread::Builder::new().name(format!("peer {}", addr.port())).spawn({
             let stage = Arc::clone(&stage);
-            move || accept(&listener, &script, &stage)
+            move || accept(&listener, &script, cert.as_ref(), &stage)
         })?;
-        Ok(Peer { addr, stage, gates, marks, accepting: Some(accepting) })
+        Ok(Peer { addr, scheme, stage, gates, marks, accepting: Some(accepting) })
     }
 
     /// The same peer with another deadline than 30 seconds, for connections and waits of the test from now on.
@@ -135,7 +148,7 @@ impl Peer {
 
     /// The address of a path that starts with `/`.
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.addr)
+        format!("{}://{}{path}", self.scheme, self.addr)
     }
 
     /// Opens a gate for every connection that waits at it or will.
@@ -246,7 +259,7 @@ fn unplayable(script: &[Conversation]) -> Option<String> {
     })
 }
 
-fn accept(listener: &TcpListener, script: &[Conversation], stage: &Arc<Stage>) {
+fn accept(listener: &TcpListener, script: &[Conversation], cert: Option<&ServerCert>, stage: &Arc<Stage>) {
     let mut playing = Vec::new();
     for number in 0.. {
         let stream = match listener.accept() {
@@ -264,8 +277,8 @@ fn accept(listener: &TcpListener, script: &[Conversation], stage: &Arc<Stage>) {
         }
         let Some(Conversation { steps, .. }) = conversation.cloned() else { continue };
         let thread = thread::Builder::new().name(format!("peer connection {number}")).spawn({
-            let stage = Arc::clone(stage);
-            move || play::play(number, &steps, stream, &stage)
+            let (stage, cert) = (Arc::clone(stage), cert.cloned());
+            move || play::play(number, &steps, (stream, cert), &stage)
         });
         match thread {
             Ok(thread) => playing.push(thread),

@@ -2,6 +2,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use rail_route::Provider;
@@ -63,6 +64,19 @@ impl Body {
                 Err(error) => return Some(Err(error)),
             }
         }
+    }
+}
+
+/// For transports that stand before others.
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = TransportError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, TransportError>>> {
+        self.0.as_mut().poll_frame(cx)
     }
 }
 

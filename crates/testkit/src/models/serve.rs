@@ -1,7 +1,7 @@
 //! Serves one connection: HTTP/1.1 with keep-alive.
 
 use std::io::{self, BufReader, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
@@ -14,6 +14,7 @@ use super::{Asked, Question, Shared, route};
 use crate::peer::bytes::{chunk, http_head, last_chunk};
 use crate::peer::request::{self, ReadError, Recorded};
 use crate::peer::stage::{Departure, Leaving, Waited};
+use crate::tls::Wire;
 
 pub(super) fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     let mut serving = Vec::new();
@@ -49,13 +50,24 @@ pub(super) fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 fn serve(number: usize, stream: Arc<TcpStream>, shared: &Shared) {
-    let mut line = Line { number, shared, stream: &stream, input: BufReader::new(&stream), served: 0 };
+    let wire = match Wire::new(&stream, shared.cert.as_ref()) {
+        Ok(wire) => wire,
+        Err(error) => {
+            shared.stage.fault(format!("connection {number} has no TLS: {error}"));
+            return shared.stage.leave(number, None);
+        }
+    };
+    let mut line = Line { number, shared, wire: &wire, input: BufReader::new(&wire), served: 0 };
     // A server that panics must not leave its client waiting for the deadline.
     let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| line.run()));
     let served = line.served;
     let departure = match end {
         Ok(End::Left(how)) if !shared.stage.ended() => Some(Departure { step: served, how }),
-        Ok(End::Left(_) | End::Closed) => None,
+        Ok(End::Left(_)) => None,
+        Ok(End::Closed) => {
+            wire.say_goodbye();
+            None
+        }
         Ok(End::Failed(why)) => {
             shared.stage.fault(format!("connection {number}, request {served}: {why}"));
             None
@@ -105,14 +117,14 @@ struct Told {
 struct Line<'a> {
     number: usize,
     shared: &'a Shared,
-    stream: &'a TcpStream,
-    input: BufReader<&'a TcpStream>,
+    wire: &'a Wire<'a>,
+    input: BufReader<&'a Wire<'a>>,
     served: usize,
 }
 
 impl Line<'_> {
     fn run(&mut self) -> End {
-        if let Err(end) = self.stream.set_nodelay(true) {
+        if let Err(end) = self.wire.socket().set_nodelay(true) {
             return end.into();
         }
         loop {
@@ -159,10 +171,10 @@ impl Line<'_> {
                 Err(End::Closed)
             }
             Answer::Raw(bytes) => {
-                self.stream.write_all(&bytes)?;
+                self.send(&bytes)?;
                 self.reach(turn);
                 self.gate(turn.before_end)?;
-                self.stream.shutdown(Shutdown::Write)?;
+                self.wire.half_close()?;
                 Err(End::Closed)
             }
             Answer::Silence => {
@@ -175,15 +187,15 @@ impl Line<'_> {
                     ("cache-control", "no-cache"),
                     ("transfer-encoding", "chunked"),
                 ];
-                self.stream.write_all(&http_head(200, &head))?;
+                self.send(&http_head(200, &head))?;
                 for piece in first {
-                    self.stream.write_all(&chunk(piece))?;
+                    self.send(&chunk(piece))?;
                 }
                 self.reach(turn);
                 self.gate(turn.before_end)?;
-                self.stream.write_all(&chunk(last))?;
+                self.send(&chunk(last))?;
                 match close {
-                    Close::EndOfBody => Ok(self.stream.write_all(&last_chunk())?),
+                    Close::EndOfBody => Ok(self.send(&last_chunk())?),
                     Close::Cut => Err(End::Closed),
                     Close::Stall => Err(self.stall()),
                 }
@@ -205,7 +217,13 @@ impl Line<'_> {
             };
             bytes.extend(reply.body.iter().take(sent));
         }
-        Ok(self.stream.write_all(&bytes)?)
+        Ok(self.send(&bytes)?)
+    }
+
+    fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut wire = self.wire;
+        wire.write_all(bytes)?;
+        wire.flush()
     }
 
     fn gate(&self, gate: Option<&'static str>) -> Result<(), End> {

@@ -1,7 +1,7 @@
 //! Plays one conversation on one connection.
 
 use std::io::{self, BufReader, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,13 +10,30 @@ use socket2::SockRef;
 use super::request::{self, ReadError};
 use super::stage::{Departure, Leaving, Stage, Waited};
 use super::{Step, garbage};
+use crate::tls::{ServerCert, Wire};
 
 /// Plays the steps and closes the connection, which `stream` must be the only other hold on than the stage's.
-pub(super) fn play(number: usize, steps: &[Step], stream: Arc<TcpStream>, stage: &Stage) {
+pub(super) fn play(
+    number: usize,
+    steps: &[Step],
+    (stream, cert): (Arc<TcpStream>, Option<ServerCert>),
+    stage: &Stage,
+) {
     let deadline = stage.deadline();
-    let mut line = Line { number, stage, deadline, stream: &stream, input: BufReader::new(&stream) };
+    let wire = match Wire::new(&stream, cert.as_ref()) {
+        Ok(wire) => wire,
+        Err(error) => {
+            stage.fault(format!("connection {number} has no TLS: {error}"));
+            return stage.leave(number, None);
+        }
+    };
+    let mut line = Line { number, stage, deadline, wire: &wire, input: BufReader::new(&wire) };
     let ended = steps.iter().enumerate().find_map(|(index, step)| Some((index, line.step(step).err()?)));
 
+    let broken = steps.last() == Some(&Step::Reset);
+    if !broken && matches!(ended, None | Some((_, End::Closed))) {
+        wire.say_goodbye();
+    }
     let mut departure = None;
     if let Some((index, end)) = ended {
         match end {
@@ -41,8 +58,8 @@ struct Line<'a> {
     number: usize,
     stage: &'a Stage,
     deadline: Duration,
-    stream: &'a TcpStream,
-    input: BufReader<&'a TcpStream>,
+    wire: &'a Wire<'a>,
+    input: BufReader<&'a Wire<'a>>,
 }
 
 impl Line<'_> {
@@ -66,12 +83,12 @@ impl Line<'_> {
             }
             Step::Stall => Err(self.stall()),
             Step::HalfClose => {
-                let ended = self.stream.shutdown(Shutdown::Write);
+                let ended = self.wire.half_close();
                 ended.map_err(|error| self.failed(error, "the end of sending"))
             }
             Step::Reset => {
                 // With no time to linger, closing the socket sends RST instead of FIN.
-                let set = SockRef::from(self.stream).set_linger(Some(Duration::ZERO));
+                let set = SockRef::from(self.wire.socket()).set_linger(Some(Duration::ZERO));
                 set.map_err(|error| self.failed(error, "SO_LINGER"))?;
                 Err(End::Closed)
             }
@@ -81,7 +98,7 @@ impl Line<'_> {
 
     fn read_request(&mut self) -> Result<(), End> {
         const AWAITED: &str = "more of a request";
-        let timed = self.stream.set_read_timeout(Some(self.deadline));
+        let timed = self.wire.socket().set_read_timeout(Some(self.deadline));
         timed.map_err(|error| self.failed(error, AWAITED))?;
         match request::read(&mut self.input, self.number) {
             Ok(request) => {
@@ -95,13 +112,14 @@ impl Line<'_> {
     }
 
     fn send(&mut self, pieces: &[&[u8]]) -> Result<(), End> {
-        let mut send = || {
-            self.stream.set_write_timeout(Some(self.deadline))?;
+        let send = || {
+            let (socket, mut wire) = (self.wire.socket(), self.wire);
+            socket.set_write_timeout(Some(self.deadline))?;
             // Otherwise the kernel would hold a small piece back to join it with the next.
-            self.stream.set_nodelay(true)?;
+            socket.set_nodelay(true)?;
             for piece in pieces {
-                self.stream.write_all(piece)?;
-                self.stream.flush()?;
+                wire.write_all(piece)?;
+                wire.flush()?;
             }
             Ok(())
         };
@@ -110,7 +128,7 @@ impl Line<'_> {
 
     fn stall(&mut self) -> End {
         // No deadline: holding on is the point, and the end of the peer ends it.
-        if let Err(error) = self.stream.set_read_timeout(None) {
+        if let Err(error) = self.wire.socket().set_read_timeout(None) {
             return self.failed(error, "the client to leave");
         }
         match io::copy(&mut self.input, &mut io::sink()) {

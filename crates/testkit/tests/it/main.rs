@@ -10,3 +10,5 @@ mod models;
 mod peer;
 #[cfg(test)]
 mod scripted_model;
+#[cfg(test)]
+mod tls;
