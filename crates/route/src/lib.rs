@@ -6,13 +6,15 @@
 mod health;
 mod plan;
 mod profile;
+mod profiles;
 mod provider;
 mod routing;
 mod target;
 
 pub use health::{Circuit, Health};
 pub use plan::{Attempt, Plan, Skipped};
-pub use profile::{ModelProfile, Price, ProfilePatch, ReasoningBack, Thinks, ToolStyle};
+pub use profile::{ModelProfile, Price, ProfilePatch, ReasoningBack, Thinks, Tier, ToolStyle};
+pub use profiles::Profiles;
 pub use provider::{Provider, Retry, Timeouts};
 pub use routing::{
     Alias, AliasTo, ImageMatch, Options, ReasoningMatch, Routing, Rule, RulePurpose, Stickiness,
