@@ -1,10 +1,11 @@
-//! `cargo run --release -p rail-bench -- wire|repair|route`: figures as ratios to a reference measured in the same run.
+//! `cargo run --release -p rail-bench -- wire|repair|route|tokens`: figures as ratios to a reference measured in the same run.
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 #![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
 
 mod repair;
 mod route;
 mod timing;
+mod tokens;
 mod wire;
 
 use std::process::ExitCode;
@@ -23,8 +24,15 @@ fn main() -> ExitCode {
             route::run();
             ExitCode::SUCCESS
         }
+        Some("tokens") => {
+            match std::env::args().nth(2).as_deref() {
+                Some("write") => tokens::write_counts(),
+                Some(_) | None => tokens::run(),
+            }
+            ExitCode::SUCCESS
+        }
         Some(other) => {
-            eprintln!("no benchmark `{other}`; there are: wire, repair, route");
+            eprintln!("no benchmark `{other}`; there are: wire, repair, route, tokens");
             ExitCode::from(2)
         }
     }

@@ -8,7 +8,9 @@ use rail_model::{
     CallId, CallKind, Extras, Message, Part, PartBody, ProtocolId, Request, Role, ToolCall, ToolDecl,
     ToolKind, ToolResult,
 };
-use rail_route::{Client, Facts, Health, PlanInput, Profiles, Provider, Routing, classify, facts, plan};
+use rail_route::{
+    Client, Facts, Health, PlanInput, Profiles, Provider, Routing, classify, estimate, facts, plan,
+};
 
 use crate::timing::shortest;
 
@@ -38,7 +40,7 @@ pub(crate) fn run() {
         black_box(count(&long));
     };
     row("estimate, facts, classify and plan, 1 MB", pass, &mut || {
-        bench.plan(&facts(&long, &client, estimate(&long)));
+        bench.plan(&facts(&long, &client, estimate(&long).total()));
     });
 }
 
@@ -100,11 +102,6 @@ impl Bench {
             now: self.now,
         }));
     }
-}
-
-/// A stand-in for the estimate until it is here: a pass over all text.
-fn estimate(request: &Request) -> u64 {
-    (count(request) * 4 / 3) as u64
 }
 
 /// Spaces in all text of the conversation.

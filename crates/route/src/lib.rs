@@ -5,8 +5,10 @@
 //! conversation as [`Session`].
 
 mod asked;
+mod calibration;
 mod classify;
 mod client;
+mod estimate;
 mod explain;
 mod facts;
 mod figures;
@@ -15,7 +17,7 @@ mod line;
 mod pattern;
 mod plan;
 mod profile;
-mod profiles_standin;
+mod profiles;
 mod provider;
 mod routing;
 mod session;
@@ -23,14 +25,16 @@ mod stay;
 mod target;
 mod tool_name;
 
+pub use calibration::Calibration;
 pub use classify::{Wanted, built_in_virtual_models, classify};
 pub use client::Client;
+pub use estimate::{Estimate, estimate, tokens};
 pub use explain::{Explanation, FactsShown, Reasoned, explain};
 pub use facts::{Facts, ThinkingAsked, ToolCounts, facts};
 pub use health::{Circuit, ErrorClass, Health, LastError, TargetHealth};
 pub use plan::{Attempt, Plan, PlanInput, Skipped, plan};
-pub use profile::{ModelProfile, Price, ProfilePatch, ReasoningBack, Thinks, ToolStyle};
-pub use profiles_standin::Profiles;
+pub use profile::{ModelProfile, Price, ProfilePatch, ReasoningBack, Thinks, Tier, ToolStyle};
+pub use profiles::Profiles;
 pub use provider::{Provider, Retry, Timeouts};
 pub use routing::{
     Alias, AliasTo, ImageMatch, Options, ReasoningMatch, Routing, Rule, RulePurpose, Stickiness,

@@ -1,31 +1,30 @@
-/// Whether a text fits a pattern in which `*` stands for any text, the empty one too. Case counts for nothing.
+/// Whether a text fits a pattern in which `*` stands for any text, the empty one too, and `?` for one byte. Case counts for
+/// nothing.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    let mut pieces = pattern.as_bytes().split(|byte| *byte == b'*');
-    let text = text.as_bytes();
-    let Some(rest) = pieces.next().and_then(|first| after(text, first)) else { return false };
-    let Some(last) = pieces.next_back() else {
-        // No star: the pattern was eaten whole, so the text must be too.
-        return rest.is_empty();
-    };
-    let mut rest = rest;
-    for piece in pieces {
-        // The leftmost place leaves the most for the pieces behind it, so no other needs to be tried.
-        let Some(found) = (0..=rest.len()).find_map(|at| after(rest.get(at..)?, piece)) else { return false };
-        rest = found;
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    // Where to go on if it fails: behind the last `*`, which then takes one more byte.
+    let mut back: Option<(usize, usize)> = None;
+    while let Some(byte) = text.get(t) {
+        match pattern.get(p) {
+            Some(b'*') => {
+                back = Some((p + 1, t));
+                p += 1;
+            }
+            Some(wanted) if wanted.eq_ignore_ascii_case(byte) || *wanted == b'?' => (p, t) = (p + 1, t + 1),
+            Some(_) | None => {
+                let Some((after, from)) = back else { return false };
+                back = Some((after, from + 1));
+                (p, t) = (after, from + 1);
+            }
+        }
     }
-    let tail = rest.len().checked_sub(last.len()).and_then(|at| rest.get(at..));
-    tail.is_some_and(|tail| tail.eq_ignore_ascii_case(last))
+    pattern.iter().skip(p).all(|rest| *rest == b'*')
 }
 
 /// How much a pattern says: the characters that stand for themselves.
 pub(crate) fn says(pattern: &str) -> usize {
-    pattern.chars().filter(|c| *c != '*').count()
-}
-
-fn after<'a>(text: &'a [u8], piece: &[u8]) -> Option<&'a [u8]> {
-    text.split_at_checked(piece.len())
-        .filter(|(head, _)| head.eq_ignore_ascii_case(piece))
-        .map(|(_, rest)| rest)
+    pattern.chars().filter(|c| !matches!(c, '*' | '?')).count()
 }
 
 #[cfg(test)]
@@ -48,8 +47,28 @@ mod tests {
             ("a*a", "a", false),
             ("模*型", "模大型", true),
             ("exact", "exactly", false),
+            ("claude-?-5", "claude-4-5", true),
+            ("claude-?-5", "claude--5", false),
+            ("*a*b*c", "xaybzcc", true),
+            ("*a*b*c", "xaybzc-", false),
+            ("a**", "a", true),
+            ("???", "ab", false),
         ] {
             assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    /// The meaning, without regard to cost.
+    fn slow(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern.split_first(), text.split_first()) {
+            (None, None) => true,
+            (Some((b'*', rest)), _) => {
+                slow(rest, text) || text.split_first().is_some_and(|(_, text)| slow(pattern, text))
+            }
+            (Some((p, rest)), Some((t, text))) => {
+                (p.eq_ignore_ascii_case(t) || *p == b'?') && slow(rest, text)
+            }
+            (None, Some(_)) | (Some(_), None) => false,
         }
     }
 
@@ -62,6 +81,11 @@ mod tests {
                 prop_assert!(fits(&pattern, &text), "{pattern} {text}");
             }
             prop_assert!(fits(&text, &text));
+        }
+
+        #[test]
+        fn as_the_meaning_says(pattern in "[ab*?]{0,8}", text in "[abA]{0,10}") {
+            prop_assert_eq!(fits(&pattern, &text), slow(pattern.as_bytes(), text.as_bytes()));
         }
 
         #[test]

@@ -13,4 +13,5 @@ mod seed;
 mod sessions;
 mod setup;
 mod staying;
+mod tokens;
 mod virtual_models;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rail_model::{ProtocolId, Request};
 use rail_route::{
-    Client, Health, ModelProfile, Plan, PlanInput, Price, Profiles, Provider, Routing, Session, Target,
+    Client, Health, Plan, PlanInput, Price, ProfilePatch, Profiles, Provider, Routing, Session, Target,
     ToolStyle, facts, plan,
 };
 use rail_wire::HttpCall;
@@ -48,14 +48,20 @@ pub(crate) fn add_provider(routing: &mut Routing, name: &str, models: &[&str]) {
 
 /// Models that can do everything, until a test says what one of them lacks.
 pub(crate) fn profiles(lacks: &[(&str, Lack)]) -> Profiles {
-    let mut profiles = Profiles::default();
-    for model in ["qwen3-coder-plus", "qwen3-480b", "gemini-2.5-pro", "gpt-oss-20b-mlx"] {
-        profiles.set(model, |profile| {
-            profile.vision = true;
-            lacks.iter().filter(|(of, _)| *of == model).for_each(|(_, lack)| lack.apply(profile));
-        });
-    }
-    profiles
+    let models = ["qwen3-coder-plus", "qwen3-480b", "gemini-2.5-pro", "gpt-oss-20b-mlx"];
+    let patches = models.map(|model| {
+        let mut patch = ProfilePatch {
+            window: Some(1 << 60),
+            max_input: Some(1 << 60),
+            max_output: Some(1 << 50),
+            vision: Some(true),
+            tools: Some(ToolStyle::Native),
+            ..ProfilePatch::default()
+        };
+        lacks.iter().filter(|(of, _)| *of == model).for_each(|(_, lack)| lack.apply(&mut patch));
+        (model.to_owned(), patch)
+    });
+    Profiles::with(patches.into())
 }
 
 /// What a model lacks or costs.
@@ -70,15 +76,15 @@ pub(crate) enum Lack {
 }
 
 impl Lack {
-    fn apply(self, profile: &mut ModelProfile) {
+    fn apply(self, patch: &mut ProfilePatch) {
         match self {
-            Self::Window(tokens) => profile.window = Some(tokens),
-            Self::MaxOutput(tokens) => profile.max_output = Some(tokens),
-            Self::Vision => profile.vision = false,
-            Self::Tools => profile.tools = ToolStyle::None,
+            Self::Window(tokens) => patch.window = Some(tokens),
+            Self::MaxOutput(tokens) => patch.max_output = Some(tokens),
+            Self::Vision => patch.vision = Some(false),
+            Self::Tools => patch.tools = Some(ToolStyle::None),
             Self::Price(input, cache_read, output) => {
-                profile.price =
-                    Some(Price { input, output, cache_read: Some(cache_read), cache_write: None });
+                let cache_read = Some(cache_read);
+                patch.price = Some(Price { input, output, cache_read, ..Price::default() });
             }
         }
     }
