@@ -8,9 +8,7 @@ use rail_model::{
     CallId, CallKind, Extras, Message, Part, PartBody, ProtocolId, Request, Role, ToolCall, ToolDecl,
     ToolKind, ToolResult,
 };
-use rail_route::{
-    Client, Facts, Health, PlanInput, Profiles, Provider, Routing, classify, estimate, facts, plan,
-};
+use rail_route::{Client, Facts, Health, PlanInput, Provider, Routing, classify, estimate, facts, plan};
 
 use crate::timing::shortest;
 
@@ -58,7 +56,6 @@ fn row(name: &str, reference: &mut dyn FnMut(), ours: &mut dyn FnMut()) {
 
 struct Bench {
     routing: Routing,
-    profiles: Profiles,
     health: Health,
     headers: Vec<(String, String)>,
     now: Instant,
@@ -85,7 +82,6 @@ impl Bench {
         ];
         Self {
             routing,
-            profiles: Profiles::default(),
             health: Health::default(),
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             now: Instant::now(),
@@ -95,7 +91,6 @@ impl Bench {
     fn plan(&self, facts: &Facts<'_>) {
         black_box(plan(&PlanInput {
             routing: &self.routing,
-            profiles: &self.profiles,
             facts,
             health: &self.health,
             session: None,

@@ -5,7 +5,7 @@ use crate::figures::{count, grouped};
 use crate::line::{Line, Place};
 use crate::stay::{Stay, stay};
 use crate::{
-    Circuit, Facts, Health, ImageMatch, ModelProfile, Profiles, Provider, Routing, Session, Target, ToolStyle,
+    Circuit, Facts, Health, ImageMatch, ModelProfile, Provider, Routing, Session, Target, ToolStyle,
 };
 
 /// Tokens of output that a request needs room for when it does not say how many it wants.
@@ -16,8 +16,6 @@ const USUAL_OUTPUT: u64 = 1_024;
 pub struct PlanInput<'a> {
     /// What the configuration says.
     pub routing: &'a Routing,
-    /// What is known of models.
-    pub profiles: &'a Profiles,
     /// What the request is.
     pub facts: &'a Facts<'a>,
     /// What was seen of targets lately.
@@ -121,7 +119,7 @@ pub(crate) fn reach(
     };
     match &provider.unusable {
         Some(why) => Err(why.clone()),
-        None => Ok((Arc::clone(provider), input.profiles.of(provider, &target.model))),
+        None => Ok((Arc::clone(provider), input.routing.profiles.of(provider, &target.model))),
     }
 }
 

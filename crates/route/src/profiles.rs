@@ -103,6 +103,13 @@ impl Clone for Profiles {
     }
 }
 
+/// What is kept of earlier questions changes no answer.
+impl PartialEq for Profiles {
+    fn eq(&self, other: &Self) -> bool {
+        self.patches == other.patches
+    }
+}
+
 impl std::fmt::Debug for Profiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Profiles").field("patches", &self.patches).finish_non_exhaustive()

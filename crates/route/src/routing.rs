@@ -5,7 +5,7 @@ use rail_model::Purpose;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Chain, Provider};
+use crate::{Chain, Profiles, Provider};
 
 /// All that the configuration says of routing. One request sees one such value from beginning to end.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct Routing {
     pub options: Options,
     /// Names that are served by others.
     pub aliases: Vec<Alias>,
+    /// What is known of models.
+    pub profiles: Profiles,
     /// The provider that stands at the front of every chain that has it.
     pub active: Option<String>,
 }

@@ -80,22 +80,23 @@ fn a_target_that_cannot_serve_the_request_is_skipped() {
     let mut case = coding();
     case.request.sampling.max_output = Some(500);
     case.tokens = 900;
-    case.profiles = profiles(&[("qwen3-480b", Lack::Window(1_399))]);
+    case.routing.profiles = profiles(&[("qwen3-480b", Lack::Window(1_399))]);
     insta::assert_snapshot!(case.lines(), @r"
     coding: 2 of 2 declared tools are neither web nor image tools
     + qwen,qwen3-coder-plus: 2nd of chain `coding`
     + shuaihong,gemini-2.5-pro: the security chain of `coding`
     - modelscope,qwen3-480b: 900 tokens are more than the 899 that it takes beside 500 of output
     ");
-    case.profiles = profiles(&[("qwen3-480b", Lack::Window(1_400))]);
+    case.routing.profiles = profiles(&[("qwen3-480b", Lack::Window(1_400))]);
     assert_eq!(order(&case.plan())[0], MODELSCOPE, "just enough");
     case.request.sampling.max_output = Some(32_000);
-    case.profiles = profiles(&[("qwen3-480b", Lack::Window(1_400)), ("qwen3-480b", Lack::MaxOutput(500))]);
+    case.routing.profiles =
+        profiles(&[("qwen3-480b", Lack::Window(1_400)), ("qwen3-480b", Lack::MaxOutput(500))]);
     assert_eq!(order(&case.plan())[0], MODELSCOPE, "output is clamped to what the model gives");
     case.request.sampling.max_output = None;
-    case.profiles = profiles(&[("qwen3-480b", Lack::Window(1_923))]);
+    case.routing.profiles = profiles(&[("qwen3-480b", Lack::Window(1_923))]);
     assert_eq!(order(&case.plan())[0], QWEN, "who says nothing of output needs 1,024");
-    case.profiles = profiles(&[("qwen3-480b", Lack::Tools)]);
+    case.routing.profiles = profiles(&[("qwen3-480b", Lack::Tools)]);
     insta::assert_snapshot!(case.lines(), @r"
     coding: 2 of 2 declared tools are neither web nor image tools
     + qwen,qwen3-coder-plus: 2nd of chain `coding`
@@ -108,7 +109,7 @@ fn a_target_that_cannot_serve_the_request_is_skipped() {
 fn only_images_that_count_need_vision() {
     let blind = [("gemini-2.5-pro", Lack::Vision)];
     let mut case = Case::new(json!({"messages": [{"role": "user", "content": [image()]}]}));
-    case.profiles = profiles(&blind);
+    case.routing.profiles = profiles(&blind);
     insta::assert_snapshot!(case.lines(), @r"
     imageProcessing: the last user turn holds 1 image
     + qwen,qwen3-coder-plus: 2nd of chain `imageProcessing`
@@ -120,7 +121,7 @@ fn only_images_that_count_need_vision() {
         {"role": "assistant", "content": "nice"},
         {"role": "user", "content": "and now?"},
     ]}));
-    old.profiles = profiles(&blind);
+    old.routing.profiles = profiles(&blind);
     assert_eq!(order(&old.plan())[0], GEMINI, "an old image becomes a note");
     old.routing.options.image_match = ImageMatch::Any;
     assert_eq!(order(&old.plan())[0], QWEN);
@@ -131,7 +132,7 @@ fn who_cannot_serve_it_comes_back_when_nothing_else_is_left() {
     let mut case = coding();
     case.tokens = 5_000;
     let small = Lack::Window(4_000);
-    case.profiles =
+    case.routing.profiles =
         profiles(&[("qwen3-480b", small), ("qwen3-coder-plus", small), ("gemini-2.5-pro", Lack::Tools)]);
     case.routing.security.insert("coding".into(), format!("{GEMINI};gone,x").parse().unwrap());
     insta::assert_snapshot!(case.lines(), @r"
@@ -204,7 +205,7 @@ fn a_target_named_twice_is_tried_once() {
 #[test]
 fn attempts_keep_what_the_upstream_needs() {
     let mut case = coding();
-    case.profiles = profiles(&[("qwen3-480b", Lack::Window(200_000))]);
+    case.routing.profiles = profiles(&[("qwen3-480b", Lack::Window(200_000))]);
     add_provider(&mut case.routing, "modelscope", &[]);
     let plan = case.plan();
     let first = &plan.attempts[0];

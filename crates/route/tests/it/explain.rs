@@ -7,7 +7,7 @@ fn case() -> Case {
     let mut case =
         Case::new(json!({"model": "claude-opus-4", "tools": tools(&["Bash", "Edit", "WebFetch"])}));
     case.tokens = 12_345;
-    case.profiles = profiles(&[("qwen3-480b", Lack::Window(8_192))]);
+    case.routing.profiles = profiles(&[("qwen3-480b", Lack::Window(8_192))]);
     case
 }
 

@@ -72,7 +72,7 @@ prop_compose! {
         }
         let kinds = [Lack::Window(9_000), Lack::Vision, Lack::Tools, Lack::Price(1.0, 0.1, 2.0)];
         let lacks: Vec<_> = lacks.iter().map(|(of, kind)| (MODELS[*of].split_once(',').unwrap().1, kinds[*kind])).collect();
-        case.profiles = profiles(&lacks);
+        case.routing.profiles = profiles(&lacks);
         broken.iter().for_each(|target| case.health.refused(target, "401", case.now));
         case.session = last.map(|(target, cached_tokens)| Session {
             target, virtual_model: Some("longContext".into()), cached_tokens, output_tokens: 10, seen: case.now,
@@ -128,7 +128,7 @@ proptest! {
     fn the_same_input_gives_the_same_plan(case in any_case()) {
         let facts = facts(&case.request, &Client::default(), case.tokens);
         let input = PlanInput {
-            routing: &case.routing, profiles: &case.profiles, facts: &facts, health: &case.health,
+            routing: &case.routing, facts: &facts, health: &case.health,
             session: case.session.as_ref(), now: case.now,
         };
         prop_assert_eq!(plan(&input), plan(&input));
@@ -146,7 +146,7 @@ proptest! {
     fn a_target_asked_for_is_first_unless_its_circuit_is_open_or_it_cannot_serve(mut case in any_case(), at in 0usize..4) {
         case.request.model = MODELS[at].to_owned();
         case.health = Default::default();
-        case.profiles = profiles(&[]);
+        case.routing.profiles = profiles(&[]);
         prop_assert_eq!(&order(&case.plan())[0], MODELS[at]);
     }
 }

@@ -150,7 +150,6 @@ pub(crate) fn target(text: &str) -> Target {
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) routing: Routing,
-    pub(crate) profiles: Profiles,
     pub(crate) health: Health,
     pub(crate) session: Option<Session>,
     pub(crate) request: Request,
@@ -161,8 +160,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn new(fields: Value) -> Self {
         Self {
-            routing: seed(),
-            profiles: profiles(&[]),
+            routing: Routing { profiles: profiles(&[]), ..seed() },
             health: Health::default(),
             session: None,
             request: request(fields),
@@ -175,7 +173,6 @@ impl Case {
         let facts = facts(&self.request, &Client::default(), self.tokens);
         plan(&PlanInput {
             routing: &self.routing,
-            profiles: &self.profiles,
             facts: &facts,
             health: &self.health,
             session: self.session.as_ref(),

@@ -59,10 +59,13 @@ fn a_tool_loop_is_left_when_there_is_need() {
     };
     assert!(!leaves(&|_| {}));
     assert!(
-        leaves(&|case| case.profiles = profiles(&[("qwen3-coder-plus", Lack::Window(50_000))])),
+        leaves(&|case| case.routing.profiles = profiles(&[("qwen3-coder-plus", Lack::Window(50_000))])),
         "too long"
     );
-    assert!(leaves(&|case| case.profiles = profiles(&[("qwen3-coder-plus", Lack::Tools)])), "no tools");
+    assert!(
+        leaves(&|case| case.routing.profiles = profiles(&[("qwen3-coder-plus", Lack::Tools)])),
+        "no tools"
+    );
     assert!(leaves(&|case| case.health.refused(&target(QWEN), "401", case.now)), "its circuit is open");
     assert!(leaves(&|case| drop(case.routing.providers.remove("qwen"))), "it is gone");
     assert!(leaves(&|case| case.routing.options.stickiness = Stickiness::Off), "it is switched off");
@@ -80,7 +83,7 @@ fn a_tool_loop_is_left_when_there_is_need() {
     let seen = json!({"tools": tools(&["Read"]), "messages": called("Read", json!({"file_path": "a.png"}), json!([image()]))});
     let mut case = after_qwen(seen, 50_000);
     assert_eq!(order(&case.plan())[0], QWEN, "it sees images");
-    case.profiles = profiles(&[("qwen3-coder-plus", Lack::Vision)]);
+    case.routing.profiles = profiles(&[("qwen3-coder-plus", Lack::Vision)]);
     assert_eq!(order(&case.plan())[0], GEMINI, "it sees none");
 }
 
@@ -101,7 +104,7 @@ fn without_prices_a_cache_worth_keeping_is_kept() {
 fn with_prices_the_loss_is_weighed_against_the_gain() {
     let priced = |old: Lack, new: Lack| {
         let mut case = after_qwen(coding(), 41_000);
-        case.profiles = profiles(&[("qwen3-coder-plus", old), ("qwen3-480b", new)]);
+        case.routing.profiles = profiles(&[("qwen3-coder-plus", old), ("qwen3-480b", new)]);
         first(&case)
     };
     let stays = "qwen,qwen3-coder-plus: stays with qwen,qwen3-coder-plus:";
