@@ -2,7 +2,7 @@
 
 use rail_stdx::nearest;
 
-use crate::reference::Reference;
+use crate::reference::{self, Reference};
 use crate::schema::Shape;
 use crate::tree::{Node, Table, Value};
 use crate::way::Way;
@@ -50,10 +50,11 @@ impl Check {
                 });
                 None
             }
-            Value::Text(text) => match Reference::parse(&text.value) {
+            Value::Text(text) => match &text.reference {
+                Some(reference) => wrong_text(&text.value, shape, form).map(|_| reference::not_right(reference)),
                 // What it stands for is looked at once that is known.
-                Some(_) if text.reference.is_none() => None,
-                Some(_) | None => wrong_text(&text.value, shape, form),
+                None if Reference::parse(&text.value).is_some() => None,
+                None => wrong_text(&text.value, shape, form),
             },
             Value::Integer(number) => wrong_number(*number as f64, form),
             Value::Float(number) => wrong_number(*number, form),
@@ -137,6 +138,7 @@ fn wrong_kind(value: &Value, shape: Shape) -> String {
             "; write the targets as one text with `;` between them"
         }
         Value::Other("null") => "; leave the key out instead",
+        Value::Other("a date") if takes("string") => "; write it in quotes",
         Value::Bool(_)
         | Value::Integer(_)
         | Value::Float(_)
@@ -158,9 +160,10 @@ fn wrong_text(text: &str, shape: Shape, form: Shape) -> Option<String> {
         return None;
     }
     let known = words.iter().map(|(word, _)| *word);
-    let meant = nearest(text, known.clone()).map(|word| format!("did you mean `{word}`? ")).unwrap_or_default();
+    let meant = nearest(text, known.clone());
+    let meant = meant.map_or_else(|| "there".to_owned(), |word| format!("did you mean `{word}`? There"));
     let known: Vec<String> = known.map(|word| format!("`{word}`")).collect();
-    Some(format!("`{text}` is not known; {meant}There are: {}", known.join(", ")))
+    Some(format!("`{text}` is not known; {meant} are: {}", known.join(", ")))
 }
 
 fn wrong_number(number: f64, form: Shape) -> Option<String> {

@@ -122,6 +122,11 @@ fn look_up(
     }
 }
 
+/// What to say of a wrong value that stands elsewhere. It may be a secret at the wrong place, so that it is not told.
+pub(crate) fn not_right(reference: &str) -> String {
+    format!("what `{reference}` stands for is not right here; correct it there")
+}
+
 /// A path as a file means it: `~` is the home, and it is relative to the folder of the file.
 pub(crate) fn absolute(path: &str, folder: Option<&Path>, home: Option<&Path>) -> PathBuf {
     let inner = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -68,7 +68,7 @@ impl Value {
         match self {
             Self::Bool(_) => "true or false",
             Self::Integer(_) => "a whole number",
-            Self::Float(_) => "a number",
+            Self::Float(_) => "a number with a fraction",
             Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",

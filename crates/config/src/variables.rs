@@ -38,9 +38,11 @@ pub(crate) fn add_variable(tree: &mut Node, known: &Node, name: &str, text: &str
     let mut shape = Shape::root();
     let mut there = Some(known);
     let mut keys: Vec<String> = Vec::new();
-    for part in name.strip_prefix(PREFIX).unwrap_or(name).split("__") {
+    let mut parts = name.strip_prefix(PREFIX).unwrap_or(name).split("__");
+    while let Some(part) = parts.next() {
         let Some((key, below)) = step(shape, there, part) else {
-            return Err(Problem::new(&origin, "", unknown(shape, there, &keys)(part)));
+            let rest: String = parts.map(|part| format!("__{part}")).collect();
+            return Err(Problem::new(&origin, "", unknown(&keys, part, &rest, &known_keys(shape, there))));
         };
         there = there.and_then(|node| node.find(&[&key]));
         keys.push(key);
@@ -87,27 +89,29 @@ fn alike(key: &str, part: &str) -> bool {
     squash(key) == squash(part)
 }
 
-/// What to say of a part that is no key.
-fn unknown<'a>(shape: Shape, known: Option<&'a Node>, keys: &'a [String]) -> impl Fn(&str) -> String + 'a {
-    let below: Vec<&str> =
-        shape.form("object").into_iter().flat_map(|table| table.keys().map(|(key, _)| key)).collect();
-    let users = known.and_then(Node::table).into_iter().flatten().map(|(key, _)| key.as_str());
-    let known: Vec<&str> = below.into_iter().chain(users).collect();
-    move |part| {
-        let spelled = |key: &str| {
-            let keys: Vec<&str> = keys.iter().map(String::as_str).chain([key]).collect();
-            variable(&keys)
-        };
-        match nearest(part, known.iter().copied()) {
-            Some(meant) => format!("no key has this variable; did you mean `{}`?", spelled(meant)),
-            None if known.is_empty() => {
-                let way = keys.iter().fold(Way::default(), |way, key| way.to(key));
-                format!("no key has this variable: `{way}` has no keys; remove the variable")
-            }
-            None => {
-                let known: Vec<String> = known.iter().map(|key| format!("`{}`", spelled(key))).collect();
-                format!("no key has this variable; remove it, or write one of {}", known.join(", "))
-            }
+/// The keys that there are or can be, and those that users gave.
+fn known_keys(shape: Shape, known: Option<&Node>) -> Vec<String> {
+    let Some(table) = shape.form("object") else { return Vec::new() };
+    let mut keys: Vec<String> = table.keys().map(|(key, _)| key.to_owned()).collect();
+    let users = known.and_then(Node::table).into_iter().flatten().map(|(key, _)| key.clone());
+    keys.extend(users.filter(|_| table.any_key().is_some()));
+    keys.dedup();
+    keys
+}
+
+/// What to say of a part that is no key; `rest` is what follows it in the name.
+fn unknown(above: &[String], part: &str, rest: &str, known: &[String]) -> String {
+    let above: Vec<&str> = above.iter().map(String::as_str).collect();
+    let begin = if above.is_empty() { PREFIX.to_owned() } else { format!("{}__", variable(&above)) };
+    match nearest(part, known.iter().map(String::as_str)) {
+        Some(meant) => format!("no key has this variable; did you mean `{begin}{}{rest}`?", spelled(meant)),
+        None if known.is_empty() => {
+            let way = above.iter().fold(Way::default(), |way, key| way.to(key));
+            format!("no key has this variable: `{way}` has no keys below it; remove the variable")
+        }
+        None => {
+            let known: Vec<String> = known.iter().map(|key| format!("`{}`", spelled(key))).collect();
+            format!("no key has this variable; after `{begin}` come: {}", known.join(", "))
         }
     }
 }

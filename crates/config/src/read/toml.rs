@@ -13,7 +13,9 @@ pub(super) fn read(source: &Source<'_>) -> Result<Node, Problems> {
     }
     let problems = errors.iter().map(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        source.problem(at, format!("this is no TOML: {}{}", error.message(), hint(error.message())))
+        let (message, hint) = (error.message(), hint(error.message()));
+        let message = message.trim_end_matches(", expected literal string");
+        source.problem(at, format!("this is no TOML: {message}{hint}"))
     });
     let mut problems: Vec<_> = problems.collect();
     problems.sort();
@@ -33,6 +35,7 @@ fn line(origin: &Origin) -> Option<usize> {
 fn hint(message: &str) -> &'static str {
     let hints = [
         ("string values must be quoted", "; write text in quotes: key = \"value\""),
+        ("invalid basic string, expected `\"`", "; close the text on its line"),
         ("duplicate key", "; remove one of the two"),
         ("unquoted keys", "; write a key with other characters than letters, digits, `-` and `_` in quotes"),
         ("key with no value", "; write key = \"value\""),

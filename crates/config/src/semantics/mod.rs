@@ -6,6 +6,7 @@ mod rest;
 
 use std::collections::BTreeMap;
 
+use crate::reference::not_right;
 use crate::way::Way;
 use crate::{Extras, Node, Origin, Problem, Settings};
 
@@ -36,7 +37,15 @@ pub(crate) fn check(input: &Input<'_>) -> Found {
 impl Input<'_> {
     /// A problem at a place, or at the nearest that is there above it.
     fn problem(&self, way: &Way, text: impl Into<String>) -> Problem {
+        let reference = self.node(way).and_then(Node::text).and_then(|text| text.reference.as_deref());
+        let text = reference.map_or_else(|| text.into(), not_right);
         Problem::new(&self.origin(way), way.to_string(), text)
+    }
+
+    fn node(&self, way: &Way) -> Option<&Node> {
+        let keys = way.keys();
+        let keys: Vec<&str> = keys.iter().map(|key| key.trim_matches(['[', ']'])).collect();
+        self.tree.find(&keys)
     }
 
     /// A problem with a key itself.

@@ -1,5 +1,6 @@
 use crate::extras::known;
 use crate::settings::{ProviderSettings, Wait};
+use crate::tree::Value;
 use crate::way::Way;
 
 use super::{Found, Input};
@@ -15,7 +16,7 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
         if is_whole {
             missing(input, name, of, &way, found);
         }
-        keys(input, of, &way, found);
+        keys(input, name, of, &way, found);
         times(input, of, &way, found);
     }
 }
@@ -45,16 +46,12 @@ fn missing(input: &Input<'_>, name: &str, of: &ProviderSettings, way: &Way, foun
     }
 }
 
-fn keys(input: &Input<'_>, of: &ProviderSettings, way: &Way, found: &mut Found) {
-    let said = |key: &str| {
-        let keys = way.to(key);
-        input.tree.find(&keys.keys()).is_some()
-    };
-    if said("keys") && of.keys.is_empty() && !input.is_broken(&way.to("keys")) {
-        let way = way.to("keys");
-        if input.tree.find(&way.keys()).is_some_and(|node| is_empty_list(&node.value)) && !input.unusable.contains_key(way.keys().get(1).copied().unwrap_or_default()) {
-            found.problems.push(input.problem(&way, "the list is empty; write a key, or remove it"));
-        }
+fn keys(input: &Input<'_>, name: &str, of: &ProviderSettings, way: &Way, found: &mut Found) {
+    let list = way.to("keys");
+    let is_empty = input.tree.find(&list.keys()).is_some_and(|node| matches!(&node.value, Value::List(keys) if keys.is_empty()));
+    // A list whose keys are not there, or are wrong, is empty for another reason.
+    if is_empty && !input.is_broken(&list) && !input.unusable.contains_key(name) {
+        found.problems.push(input.problem(&list, "the list is empty; write a key, or remove it"));
     }
     for name in of.headers.keys() {
         let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
@@ -63,10 +60,6 @@ fn keys(input: &Input<'_>, of: &ProviderSettings, way: &Way, found: &mut Found) 
             found.problems.push(input.key_problem(&way.to("headers").to(name), text));
         }
     }
-}
-
-fn is_empty_list(value: &crate::Value) -> bool {
-    matches!(value, crate::Value::List(list) if list.is_empty())
 }
 
 fn times(input: &Input<'_>, of: &ProviderSettings, way: &Way, found: &mut Found) {

@@ -16,9 +16,7 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
         .collect();
     sections(input, &names, found);
     aliases(input, &names, found);
-    for (at, rule) in input.settings.router.rules.iter().enumerate() {
-        one_rule(input, rule, &Way::from(["router", "rules"]).at(at), found);
-    }
+    rules(input, found);
     if input.settings.router.options.long_context_threshold == 0 {
         let way = Way::from(["router", "options", "long_context_threshold"]);
         found.problems.push(input.problem(&way, "every request has more than 0 tokens; write 1 or more"));
@@ -97,6 +95,23 @@ fn aliases(input: &Input<'_>, names: &BTreeSet<&str>, found: &mut Found) {
     }
 }
 
+fn rules(input: &Input<'_>, found: &mut Found) {
+    let way = Way::from(["router", "rules"]);
+    // Rules that were wrong are gone; the others are told by the number that they have in the file.
+    let is_there = |at: &usize| !input.earlier.iter().any(|problem| problem.key == way.at(*at).to_string());
+    let mut numbers = (0..).filter(is_there);
+    for (at, rule) in input.settings.router.rules.iter().enumerate() {
+        let mut of_rule = Found::default();
+        one_rule(input, rule, &way.at(at), &mut of_rule);
+        let (here, in_file) = (way.at(at).to_string(), way.at(numbers.next().unwrap_or(at)).to_string());
+        for problem in of_rule.problems.iter_mut().chain(&mut of_rule.warnings) {
+            problem.key = problem.key.replacen(&here, &in_file, 1);
+        }
+        found.problems.append(&mut of_rule.problems);
+        found.warnings.append(&mut of_rule.warnings);
+    }
+}
+
 fn one_rule(input: &Input<'_>, rule: &Rule, way: &Way, found: &mut Found) {
     let name = rule.name.as_str();
     if name.is_empty() || name == "virtual" || name.contains([',', ';']) {
@@ -117,7 +132,7 @@ fn one_rule(input: &Input<'_>, rule: &Rule, way: &Way, found: &mut Found) {
         || VIRTUAL_MODELS.contains(&name)
         || input.settings.router.own.contains_key(name)
         || input.settings.router.rules.iter().any(|other| other.name == name && other.chain.is_some());
-    if !has_chain && !input.is_broken(&Way::from(["router"])) {
+    if !has_chain && !input.is_broken(&Way::from(["router", name])) {
         let text = format!("`{name}` has no chain; write chain = \"provider,model\" here, or a line {name} = \"…\" under [router]");
         found.problems.push(input.problem(way, text));
     }

@@ -18,7 +18,7 @@ pub use agent::{
 };
 pub use provider::{Models, ProviderSettings, RetrySettings, TimeoutSettings};
 pub use router::RouterSettings;
-pub(crate) use router::VIRTUAL_MODELS;
+pub use router::VIRTUAL_MODELS;
 pub use servers::{Gateway, Hook, HookGroup, HookKind, Hooks, Mcp, McpServer, McpTransport};
 pub use words::{ChainText, PermissionRule, SecretText, Wait, WaitError};
 

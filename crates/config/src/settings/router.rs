@@ -38,7 +38,7 @@ pub struct RouterSettings {
 }
 
 /// The virtual models that are always there.
-pub(crate) const VIRTUAL_MODELS: &[&str] =
+pub const VIRTUAL_MODELS: &[&str] =
     &["default", "coding", "imageProcessing", "longContext", "webSearch", "reasoning"];
 
 impl RouterSettings {
