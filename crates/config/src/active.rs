@@ -16,8 +16,11 @@ struct Active {
 pub(crate) fn read(places: &Places) -> Result<Option<String>, Problem> {
     let path = places.active();
     let wrong = |text: &str| {
-        let origin =
-            Origin::File { layer: Layer::User, file: path.as_path().into(), at: Place { line: 1, column: 1 } };
+        let origin = Origin::File {
+            layer: Layer::User,
+            file: path.as_path().into(),
+            at: Place { line: 1, column: 1 },
+        };
         Problem::new(&origin, "", format!("{text}; run `rail provider use NAME` to write it anew"))
     };
     let text = match fs::read_to_string(&path) {
@@ -25,8 +28,9 @@ pub(crate) fn read(places: &Places) -> Result<Option<String>, Problem> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(wrong(&format!("it can't be read: {error}"))),
     };
-    let active: Active = serde_json::from_str(&text)
-        .map_err(|_| wrong("it does not say {\"provider\": \"NAME\"}, so that no provider is put in front"))?;
+    let active: Active = serde_json::from_str(&text).map_err(|_| {
+        wrong("it does not say {\"provider\": \"NAME\"}, so that no provider is put in front")
+    })?;
     Ok(Some(active.provider))
 }
 

@@ -51,7 +51,9 @@ impl Check {
                 None
             }
             Value::Text(text) => match &text.reference {
-                Some(reference) => wrong_text(&text.value, shape, form).map(|_| reference::not_right(reference)),
+                Some(reference) => {
+                    wrong_text(&text.value, shape, form).map(|_| reference::not_right(reference))
+                }
                 // What it stands for is looked at once that is known.
                 None if Reference::parse(&text.value).is_some() => None,
                 None => wrong_text(&text.value, shape, form),

@@ -41,7 +41,10 @@ fn section(shape: Shape, way: &Way, about: &str, out: &mut String) {
     }
     let _ = write!(out, "\n## `{}`\n\n{about}\n", heading(shape, way));
     if !rows.is_empty() {
-        let _ = write!(out, "\n| key | value | default | meaning and variable |\n| --- | --- | --- | --- |\n{rows}");
+        let _ = write!(
+            out,
+            "\n| key | value | default | meaning and variable |\n| --- | --- | --- | --- |\n{rows}"
+        );
     }
     for (shape, _, way, about) in below {
         let about = if about.is_empty() { shape.about() } else { about };

@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn places_follow_the_standard_and_else_the_home() {
-        let env: Env = [("HOME", "/u/me"), ("XDG_STATE_HOME", "/s"), ("XDG_CACHE_HOME", "relative")].into_iter().collect();
+        let env: Env = [("HOME", "/u/me"), ("XDG_STATE_HOME", "/s"), ("XDG_CACHE_HOME", "relative")]
+            .into_iter()
+            .collect();
         let places = Places::find(&env, Path::new("/nowhere")).unwrap();
         assert_eq!(
             places,

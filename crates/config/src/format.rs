@@ -72,7 +72,8 @@ fn proxy(text: &str) -> Option<String> {
 fn listen(text: &str) -> Option<String> {
     let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.contains("//"));
     let is_right = port.is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    (!is_right).then(|| "this is no address to listen on; write `host:port`, such as `127.0.0.1:4141`".to_owned())
+    (!is_right)
+        .then(|| "this is no address to listen on; write `host:port`, such as `127.0.0.1:4141`".to_owned())
 }
 
 fn secret(text: &str) -> Option<String> {
@@ -83,9 +84,8 @@ fn secret(text: &str) -> Option<String> {
         return Some("no variable can have the name after `env:`; write letters, digits and `_`".to_owned());
     }
     // A header would be cut there, or a server would refuse it without a reason.
-    text.contains(|c: char| c.is_control()).then(|| {
-        "it holds a line break or another control character; write it as one line".to_owned()
-    })
+    text.contains(|c: char| c.is_control())
+        .then(|| "it holds a line break or another control character; write it as one line".to_owned())
 }
 
 fn rule(text: &str) -> Option<String> {

@@ -3,9 +3,9 @@
 //! [`load`] reads the layers and gives a [`Loaded`], or all [`Problems`] at once; [`Live`] does so again whenever a
 //! file changes. [`compose`] is the same without the machine: texts in, configuration out.
 
+mod active;
 mod check;
 mod compose;
-mod active;
 mod docs;
 mod env;
 mod extras;
@@ -19,16 +19,16 @@ mod reference;
 mod routing;
 mod schema;
 mod semantics;
-mod show;
 pub mod settings;
+mod show;
 mod tree;
 mod trust;
 mod variables;
 mod watch;
 mod way;
 
-pub use compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
 pub use active::set_active;
+pub use compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
 pub use docs::reference;
 pub use env::{Env, PROJECT_FOLDER, Places};
 pub use extras::Extras;

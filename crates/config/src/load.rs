@@ -8,8 +8,8 @@ use rail_route::Routing;
 use crate::compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
 use crate::env::candidates;
 use crate::{
-    Env, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings, active, extras,
-    keyring, variables,
+    Env, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings, active,
+    extras, keyring, variables,
 };
 
 /// What a configuration is loaded from.
@@ -183,7 +183,9 @@ impl Gathered {
                         let (file, readers) = (path.to_owned(), readers(path));
                         self.sources.push(Source { layer, file, text, readers });
                     }
-                    Err(_) => self.problems.push(whole_file(layer, path, "it is no UTF-8 text; save it as UTF-8")),
+                    Err(_) => {
+                        self.problems.push(whole_file(layer, path, "it is no UTF-8 text; save it as UTF-8"))
+                    }
                 }
                 FileFound::Read
             }
@@ -226,7 +228,8 @@ fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &mut Vec<Prob
         ProjectTrust::Untrusted => return Trusted::No,
         ProjectTrust::Stored => {}
     }
-    let Some((places, project)) = places.and_then(|places| Some((places, places.project.as_ref()?.parent()?)))
+    let Some((places, project)) =
+        places.and_then(|places| Some((places, places.project.as_ref()?.parent()?)))
     else {
         return Trusted::No;
     };

@@ -160,7 +160,9 @@ pub(crate) fn walk(node: &mut Node, way: &Way, see: &mut dyn FnMut(&mut Node, &W
             });
             Keep::Yes
         }
-        Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) | Value::Other(_) => see(node, way),
+        Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Text(_) | Value::Other(_) => {
+            see(node, way)
+        }
     }
 }
 

@@ -30,10 +30,7 @@ pub(crate) fn protocol(name: &str) -> Option<ProtocolId> {
 }
 
 /// What the router needs, and what will not work.
-pub(crate) fn routing(
-    input: &Input<'_>,
-    mut unusable: BTreeMap<String, String>,
-) -> (Routing, Vec<Problem>) {
+pub(crate) fn routing(input: &Input<'_>, mut unusable: BTreeMap<String, String>) -> (Routing, Vec<Problem>) {
     let mut warnings = Vec::new();
     let Input { settings, extras, .. } = input;
     let mut providers: BTreeMap<String, Arc<Provider>> =

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, json};
 
 use crate::compose::is_literal_secret;
+use crate::settings::ProviderSettings;
 use crate::tree::{Member, Node, Table, Text, Value};
 use crate::way::{Way, quoted};
 use crate::{Loaded, Settings};
@@ -54,16 +55,22 @@ pub fn show_json(loaded: &Loaded, which: Which, with: With) -> serde_json::Value
 /// The tree as it may be seen.
 fn shown(loaded: &Loaded, which: Which) -> Node {
     let mut tree = loaded.tree.clone();
-    let defaults = Node::built_in(&toml::Value::try_from(Settings::default()).unwrap_or(toml::Value::Boolean(false)));
     match which {
         Which::All => {
-            let said = std::mem::replace(&mut tree, defaults);
+            let names = loaded.settings.providers.keys().cloned();
+            let providers = names.map(|name| (name, ProviderSettings::default())).collect();
+            let said = std::mem::replace(&mut tree, built_in(Settings { providers, ..Settings::default() }));
             tree.merge(said);
         }
-        Which::Changed => drop(without(&mut tree, &defaults)),
+        Which::Changed => drop(without(&mut tree, &built_in(Settings::default()))),
     }
     mask(&mut tree, &Way::default());
     tree
+}
+
+fn built_in(settings: Settings) -> Node {
+    // Settings are tables of plain values, which TOML can always say.
+    toml::Value::try_from(settings).map_or_else(|_| Node::empty(), |value| Node::built_in(&value))
 }
 
 /// Takes out what is as by default; whether nothing is left.
@@ -81,7 +88,9 @@ fn without(node: &mut Node, default: &Node) -> bool {
 fn mask(node: &mut Node, way: &Way) {
     let is_secret = is_literal_secret(node, way);
     match &mut node.value {
-        Value::Table(table) => table.iter_mut().for_each(|(key, member)| mask(&mut member.node, &way.to(key))),
+        Value::Table(table) => {
+            table.iter_mut().for_each(|(key, member)| mask(&mut member.node, &way.to(key)))
+        }
         Value::List(list) => list.iter_mut().enumerate().for_each(|(at, item)| mask(item, &way.at(at))),
         Value::Text(text) => {
             text.value = match &text.reference {
@@ -114,8 +123,8 @@ enum Heading {
 
 fn section(table: &Table, way: &Way, heading: Heading, with: With, out: &mut String) {
     let (tables, values): (Vec<_>, Vec<_>) = table.iter().partition(|(_, member)| is_section(&member.node));
-    let needs_heading = !values.is_empty() || (tables.is_empty() && heading == Heading::Item);
-    if needs_heading {
+    // An item of a list must be seen even if only tables stand in it.
+    if !values.is_empty() || tables.is_empty() || heading == Heading::Item {
         if !out.is_empty() {
             out.push('\n');
         }
@@ -171,9 +180,9 @@ fn plain(node: &Node) -> serde_json::Value {
         Value::Float(value) => json!(value),
         Value::Text(Text { value, .. }) => json!(value),
         Value::List(list) => list.iter().map(plain).collect(),
-        Value::Table(table) => {
-            serde_json::Value::Object(table.iter().map(|(key, member)| (key.clone(), plain(&member.node))).collect())
-        }
+        Value::Table(table) => serde_json::Value::Object(
+            table.iter().map(|(key, member)| (key.clone(), plain(&member.node))).collect(),
+        ),
         Value::Other(name) => json!(name),
     }
 }

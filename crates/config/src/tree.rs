@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::Origin;
 
@@ -42,13 +43,19 @@ pub struct Member {
     pub node: Node,
 }
 
-/// Text as it was written, and what it stands for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Text as it was written, and what it stands for. It may be a secret, so that debugging shows its reference at most.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Text {
     /// What it says; of a reference, what it stands for once that is known.
     pub value: String,
     /// The reference, such as `env:QWEN_KEY`, if it was written as one.
     pub reference: Option<String>,
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reference.as_deref().unwrap_or("***"))
+    }
 }
 
 impl From<&str> for Text {

@@ -28,7 +28,9 @@ pub enum ProjectTrust {
 pub(crate) fn restrict(tree: &mut Node) -> Vec<Problem> {
     let mut refused = Vec::new();
     let mut refuse = |origin: &Origin, key: String, what: &str| {
-        let text = format!("ignored, since this folder is not trusted: {what}; trust the folder, or write it to your own configuration");
+        let text = format!(
+            "ignored, since this folder is not trusted: {what}; trust the folder, or write it to your own configuration"
+        );
         refused.push(Problem::new(origin, key, text));
     };
     if let Value::Table(table) = &mut tree.value {

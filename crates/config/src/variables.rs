@@ -145,7 +145,10 @@ mod tests {
     #[test]
     fn variables_of_keys() {
         for (keys, expected) in [
-            (&["router", "options", "long_context_threshold"][..], "SWITCHRAIL_ROUTER__OPTIONS__LONG_CONTEXT_THRESHOLD"),
+            (
+                &["router", "options", "long_context_threshold"][..],
+                "SWITCHRAIL_ROUTER__OPTIONS__LONG_CONTEXT_THRESHOLD",
+            ),
             (&["router", "imageProcessing"], "SWITCHRAIL_ROUTER__IMAGE_PROCESSING"),
             (&["hooks", "PreToolUse"], "SWITCHRAIL_HOOKS__PRE_TOOL_USE"),
             (&["providers", "NAME", "base_url"], "SWITCHRAIL_PROVIDERS__NAME__BASE_URL"),

@@ -44,7 +44,9 @@ pub enum LiveError {
     #[error("{0}")]
     Problems(Problems),
     /// The system does not tell of changes.
-    #[error("changes of files can't be watched: {0}; on Linux, raise `fs.inotify.max_user_instances` and `fs.inotify.max_user_watches`")]
+    #[error(
+        "changes of files can't be watched: {0}; on Linux, raise `fs.inotify.max_user_instances` and `fs.inotify.max_user_watches`"
+    )]
     Watch(#[from] notify::Error),
     /// No thread can be started.
     #[error("the watch of files can't be started: {0}")]
@@ -78,7 +80,8 @@ impl Live {
         };
         // What changed between the first load and the watch is seen by loading once more.
         let _ = signals.send(Signal::Changed);
-        let thread = std::thread::Builder::new().name("config".to_owned()).spawn(move || follow.run(&received))?;
+        let thread =
+            std::thread::Builder::new().name("config".to_owned()).spawn(move || follow.run(&received))?;
         Ok(Self { current, signals, thread: Some(thread) })
     }
 
@@ -165,12 +168,15 @@ impl Watch {
     fn new(signals: &Sender<Signal>, files: &[PathBuf]) -> Result<Self, notify::Error> {
         let files = with_links(files);
         // A folder on the way matters as well: it may appear, vanish or be replaced.
-        let matter: BTreeSet<PathBuf> =
-            files.iter().flat_map(|file| file.ancestors().map(Path::to_owned)).collect();
+        let matter: BTreeSet<PathBuf> = files.iter().flat_map(|file| file.ancestors()).map(real).collect();
         let signals = signals.clone();
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let signal = match event {
-                Ok(event) if is_change(&event.kind) && (event.need_rescan() || event.paths.iter().any(|path| matter.contains(path))) => {
+                Ok(event)
+                    if is_change(&event.kind)
+                        && (event.need_rescan()
+                            || event.paths.iter().any(|path| matter.contains(&real(path)))) =>
+                {
                     Signal::Changed
                 }
                 Ok(_) => return,
@@ -179,13 +185,16 @@ impl Watch {
             // The receiver ends only with the watch itself.
             let _ = signals.send(signal);
         })?;
-        for folder in folders(&files) {
+        // A folder that was made before the one above it was watched is seen by looking again.
+        let mut seen = BTreeSet::new();
+        while let Some(folder) = folders(&files).into_iter().find(|folder| !seen.contains(folder)) {
             match watcher.watch(&folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {}
                 // It has just gone, or is not for us to look into; the folder above it is watched too.
                 Err(error) if is_about_the_folder(&error.kind) => {}
                 Err(error) => return Err(error),
             }
+            seen.insert(folder);
         }
         Ok(Self { _watcher: watcher })
     }
@@ -195,7 +204,10 @@ fn is_about_the_folder(kind: &notify::ErrorKind) -> bool {
     match kind {
         notify::ErrorKind::PathNotFound => true,
         notify::ErrorKind::Io(error) => {
-            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::NotADirectory)
+            matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::NotADirectory
+            )
         }
         _ => false,
     }
@@ -221,11 +233,21 @@ fn with_links(files: &[PathBuf]) -> BTreeSet<PathBuf> {
 }
 
 /// The folders to watch: that of each file and the one above it, and instead of one that is not there the nearest that is.
+///
+/// Each by its one real name: the system tells of a folder under the last name by which it was watched.
 fn folders(files: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let mut folders = BTreeSet::new();
-    for file in files {
-        let mut there = file.ancestors().skip(1).filter(|folder| folder.is_dir());
-        folders.extend(there.by_ref().take(2).map(Path::to_owned));
+    let there = |file: &PathBuf| {
+        let folders = file.ancestors().skip(1).filter_map(|folder| folder.canonicalize().ok());
+        folders.filter(|folder| folder.is_dir()).take(2).collect::<Vec<_>>()
+    };
+    files.iter().flat_map(there).collect()
+}
+
+/// A path without links and `..` on the way to it; the last name stays as it is.
+fn real(path: &Path) -> PathBuf {
+    let Some((parent, name)) = path.parent().zip(path.file_name()) else { return path.to_owned() };
+    match parent.canonicalize() {
+        Ok(folder) => folder.join(name),
+        Err(_) => real(parent).join(name),
     }
-    folders
 }

@@ -42,7 +42,7 @@ impl fmt::Display for Way {
 
 /// A key as TOML wants it: in quotes where it holds anything but letters, digits, `-` and `_`.
 pub(crate) fn quoted(key: &str) -> String {
-    let is_bare =
-        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let is_bare = !key.is_empty()
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     if is_bare { key.to_owned() } else { toml::Value::String(key.to_owned()).to_string() }
 }

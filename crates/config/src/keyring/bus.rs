@@ -81,7 +81,9 @@ pub(super) fn secret(env: &Env, service: &str, username: &str) -> Result<Option<
         reader.blob()
     });
     let secret = secret.ok_or(BusError::Garbled)?;
-    String::from_utf8(secret.to_vec()).map(Some).map_err(|_| BusError::Error("it is no UTF-8 text".to_owned()))
+    String::from_utf8(secret.to_vec())
+        .map(Some)
+        .map_err(|_| BusError::Error("it is no UTF-8 text".to_owned()))
 }
 
 struct Bus {
@@ -152,7 +154,8 @@ impl Bus {
             return match answer.kind {
                 Answer::RETURN => Ok(answer),
                 Answer::ERROR => {
-                    let why = answer.reader().text().or(answer.error.as_deref()).unwrap_or_default().to_owned();
+                    let why =
+                        answer.reader().text().or(answer.error.as_deref()).unwrap_or_default().to_owned();
                     Err(BusError::Error(why))
                 }
                 _ => Err(BusError::Garbled),

@@ -24,7 +24,9 @@ pub(crate) fn get(env: &Env, name: &str) -> Result<String, String> {
         Err(bus::BusError::Locked) => {
             Err(format!("`{name}` stands in a keyring that is locked; unlock it and try again"))
         }
-        Err(error) => Err(format!("the keyring can't be asked for `{name}`: {error}; start it, or use `env:` or `file:`")),
+        Err(error) => Err(format!(
+            "the keyring can't be asked for `{name}`: {error}; start it, or use `env:` or `file:`"
+        )),
     }
 }
 

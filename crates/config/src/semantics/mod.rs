@@ -1,8 +1,8 @@
 //! What types can't say: what belongs together, what contradicts, what leads nowhere.
 
 mod provider;
-mod router;
 mod rest;
+mod router;
 
 use std::collections::BTreeMap;
 

@@ -41,14 +41,19 @@ fn missing(input: &Input<'_>, name: &str, of: &ProviderSettings, way: &Way, foun
         found.problems.push(input.key_problem(way, text));
     }
     if of.cassette.is_some() {
-        let text = format!("only `replay` plays a cassette, and this provider speaks `{protocol}`; remove one of the two");
+        let text = format!(
+            "only `replay` plays a cassette, and this provider speaks `{protocol}`; remove one of the two"
+        );
         found.problems.push(input.problem(&way.to("cassette"), text));
     }
 }
 
 fn keys(input: &Input<'_>, name: &str, of: &ProviderSettings, way: &Way, found: &mut Found) {
     let list = way.to("keys");
-    let is_empty = input.tree.find(&list.keys()).is_some_and(|node| matches!(&node.value, Value::List(keys) if keys.is_empty()));
+    let is_empty = input
+        .tree
+        .find(&list.keys())
+        .is_some_and(|node| matches!(&node.value, Value::List(keys) if keys.is_empty()));
     // A list whose keys are not there, or are wrong, is empty for another reason.
     if is_empty && !input.is_broken(&list) && !input.unusable.contains_key(name) {
         found.problems.push(input.problem(&list, "the list is empty; write a key, or remove it"));
@@ -78,8 +83,12 @@ fn times(input: &Input<'_>, of: &ProviderSettings, way: &Way, found: &mut Found)
     }
     let retry = &of.retry;
     if retry.wait > retry.max_wait {
-        let text = format!("the first wait is {} and the longest {}; write a first one that is not longer", retry.wait, retry.max_wait);
-        let key = if input.tree.find(&way.to("retry").to("wait").keys()).is_some() { "wait" } else { "max_wait" };
+        let text = format!(
+            "the first wait is {} and the longest {}; write a first one that is not longer",
+            retry.wait, retry.max_wait
+        );
+        let key =
+            if input.tree.find(&way.to("retry").to("wait").keys()).is_some() { "wait" } else { "max_wait" };
         found.problems.push(input.problem(&way.to("retry").to(key), text));
     }
 }

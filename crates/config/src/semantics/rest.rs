@@ -7,7 +7,9 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
     let settings = input.settings;
     if settings.agent.generation == Generation::Gen8 && !settings.features.gen8 {
         let way = Way::from(["agent", "generation"]);
-        found.problems.push(input.problem(&way, "`gen8` is switched off; write gen8 = true under [features], or take `gen7`"));
+        found.problems.push(
+            input.problem(&way, "`gen8` is switched off; write gen8 = true under [features], or take `gen7`"),
+        );
     }
     for (name, server) in &settings.mcp.servers {
         let way = Way::from(["mcp", "servers", name]);
@@ -33,9 +35,13 @@ fn wrong_server(server: &McpServer) -> Option<&'static str> {
     };
     match (is_local, &server.command, &server.url) {
         (_, Some(_), Some(_)) => Some("it has a `command` and a `url`; keep the one that it is reached by"),
-        (true, None, None) => Some("it has neither a `command` nor a `url`; write the one that it is reached by"),
+        (true, None, None) => {
+            Some("it has neither a `command` nor a `url`; write the one that it is reached by")
+        }
         (true, None, Some(_)) => Some("`stdio` needs a `command`; write one, or take `http` for the `url`"),
-        (false, _, None) => Some("`http` and `sse` need a `url`; write one, or take `stdio` for the `command`"),
+        (false, _, None) => {
+            Some("`http` and `sse` need a `url`; write one, or take `stdio` for the `command`")
+        }
         (true, Some(_), None) | (false, None, Some(_)) => None,
     }
 }

@@ -46,9 +46,8 @@ fn sections(input: &Input<'_>, names: &BTreeSet<&str>, found: &mut Found) {
 fn unknown_virtual_model(name: &str, names: &BTreeSet<&str>) -> String {
     match nearest(name, names.iter().copied()) {
         Some(meant) => format!("no virtual model has this name; did you mean `{meant}`?"),
-        None => {
-            "no virtual model has this name; correct it, or add a [[router.rules]] with this `name`".to_owned()
-        }
+        None => "no virtual model has this name; correct it, or add a [[router.rules]] with this `name`"
+            .to_owned(),
     }
 }
 
@@ -65,8 +64,9 @@ fn providers_of(input: &Input<'_>, chain: &Chain, way: &Way, found: &mut Found) 
         }
         let meant = nearest(name, known.iter().copied());
         let meant = meant.map(|meant| format!("did you mean `{meant}`? Else ")).unwrap_or_default();
-        let text =
-            format!("no provider `{name}` is configured, so that its targets are skipped; {meant}add [providers.{name}]");
+        let text = format!(
+            "no provider `{name}` is configured, so that its targets are skipped; {meant}add [providers.{name}]"
+        );
         found.warnings.push(input.problem(way, text));
     }
 }
@@ -75,7 +75,9 @@ fn aliases(input: &Input<'_>, names: &BTreeSet<&str>, found: &mut Found) {
     for (name, text) in &input.settings.aliases {
         let way = Way::from(["aliases", name]);
         if name.trim().is_empty() {
-            found.problems.push(input.key_problem(&way, "an alias needs a name; write the model name that is asked for"));
+            found.problems.push(
+                input.key_problem(&way, "an alias needs a name; write the model name that is asked for"),
+            );
         }
         let to = text.trim();
         if to == "virtual" || names.contains(to) {
@@ -89,8 +91,11 @@ fn aliases(input: &Input<'_>, names: &BTreeSet<&str>, found: &mut Found) {
             continue;
         }
         let known = names.iter().copied().chain(["virtual"]);
-        let meant = nearest(to, known).map(|meant| format!("did you mean `{meant}`? Else ")).unwrap_or_default();
-        let text = format!("`{to}` is no virtual model; {meant}write `provider,model`, or `virtual` to classify each request");
+        let meant =
+            nearest(to, known).map(|meant| format!("did you mean `{meant}`? Else ")).unwrap_or_default();
+        let text = format!(
+            "`{to}` is no virtual model; {meant}write `provider,model`, or `virtual` to classify each request"
+        );
         found.problems.push(input.problem(&way, text));
     }
 }
@@ -115,7 +120,8 @@ fn rules(input: &Input<'_>, found: &mut Found) {
 fn one_rule(input: &Input<'_>, rule: &Rule, way: &Way, found: &mut Found) {
     let name = rule.name.as_str();
     if name.is_empty() || name == "virtual" || name.contains([',', ';']) {
-        let text = "this can be no name of a virtual model; write a word without `,` and `;` that is not `virtual`";
+        let text =
+            "this can be no name of a virtual model; write a word without `,` and `;` that is not `virtual`";
         found.problems.push(input.problem(&way.to("name"), text));
     }
     if matches!(name, "options" | "rules") {
@@ -133,7 +139,9 @@ fn one_rule(input: &Input<'_>, rule: &Rule, way: &Way, found: &mut Found) {
         || input.settings.router.own.contains_key(name)
         || input.settings.router.rules.iter().any(|other| other.name == name && other.chain.is_some());
     if !has_chain && !input.is_broken(&Way::from(["router", name])) {
-        let text = format!("`{name}` has no chain; write chain = \"provider,model\" here, or a line {name} = \"…\" under [router]");
+        let text = format!(
+            "`{name}` has no chain; write chain = \"provider,model\" here, or a line {name} = \"…\" under [router]"
+        );
         found.problems.push(input.problem(way, text));
     }
     if let (Some(least), Some(most)) = (rule.min_tokens, rule.max_tokens)
@@ -142,7 +150,12 @@ fn one_rule(input: &Input<'_>, rule: &Rule, way: &Way, found: &mut Found) {
         let text = format!("at least {least} and at most {most} tokens can't both hold; swap them");
         found.problems.push(input.problem(&way.to("min_tokens"), text));
     }
-    let plain = Rule { name: rule.name.clone(), priority: rule.priority, chain: rule.chain.clone(), ..Rule::default() };
+    let plain = Rule {
+        name: rule.name.clone(),
+        priority: rule.priority,
+        chain: rule.chain.clone(),
+        ..Rule::default()
+    };
     if *rule == plain {
         let text = "the rule has no condition, so that it matches every request that no earlier rule takes; add one, such as `model` or `min_tokens`";
         found.warnings.push(input.problem(way, text));

@@ -59,7 +59,9 @@ impl FromStr for Wait {
 
 /// Text that is no length of time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no length of time; write a whole number with `ms`, `s`, `m` or `h`, such as `250ms`, `5s` or `20m`")]
+#[error(
+    "`{0}` is no length of time; write a whole number with `ms`, `s`, `m` or `h`, such as `250ms`, `5s` or `20m`"
+)]
 pub struct WaitError(String);
 
 impl fmt::Display for Wait {

@@ -202,7 +202,10 @@ fn without_a_home_the_other_layers_count() {
 #[test]
 fn the_active_provider_is_chosen_and_taken_back() {
     let machine = Machine::new();
-    machine.write(USER, "[router]\ndefault = \"a,b\"\n[providers.a]\nprotocol = \"gemini\"\nbase_url = \"http://a\"");
+    machine.write(
+        USER,
+        "[router]\ndefault = \"a,b\"\n[providers.a]\nprotocol = \"gemini\"\nbase_url = \"http://a\"",
+    );
     let inputs = machine.inputs(&[]);
     let loaded = load(&inputs).unwrap();
     assert_eq!((&loaded.routing.active, loaded.warnings.len()), (&None, 0));
@@ -231,7 +234,8 @@ fn the_active_provider_is_chosen_and_taken_back() {
 
 #[test]
 fn a_second_name_of_a_key_counts() {
-    let composed = compose(&user("[features]\nenableGen8 = true\n[agent]\ngeneration = \"gen8\""), &Quiet::default());
+    let composed =
+        compose(&user("[features]\nenableGen8 = true\n[agent]\ngeneration = \"gen8\""), &Quiet::default());
     assert!(composed.unwrap().settings.features.gen8);
 }
 
@@ -240,7 +244,8 @@ fn aliases_lead_to_chains_virtual_models_and_classification() {
     let text = "[router]\ndefault = \"a,b\"\n[[router.rules]]\nname = \"own\"\nmodel = \"x\"\nchain = \"a,c\"\n\
                 [aliases]\n\"claude-*\" = \"virtual\"\nmini = \"a,b;c,d\"\nfast = \"own\"\n";
     let composed = compose(&user(text), &Quiet::default()).unwrap();
-    let aliases: Vec<_> = composed.routing.aliases.iter().map(|alias| (alias.name.as_str(), &alias.to)).collect();
+    let aliases: Vec<_> =
+        composed.routing.aliases.iter().map(|alias| (alias.name.as_str(), &alias.to)).collect();
     assert_eq!(
         aliases,
         [

@@ -1,11 +1,14 @@
 //! The crate's tests: real files in scratch folders, real changes, a real keyring.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod any_text;
 mod docs;
+mod keyring;
 mod layers;
 mod machine;
 mod trust;
 mod values;
+mod watch;
 mod wrong;
 
 use std::collections::BTreeMap;

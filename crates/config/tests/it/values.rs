@@ -50,7 +50,7 @@ fn machine() -> Machine {
     machine
 }
 
-const VARIABLES: &[(&str, &str)] = &[("KEY", "sk-from-env"), ("TEAM", "red")];
+const VARIABLES: &[(&str, &str)] = &[("KEY", "sk-from-env"), ("TEAM", "crimson")];
 
 #[test]
 fn references_are_looked_up_where_they_stand() {
@@ -61,7 +61,7 @@ fn references_are_looked_up_where_they_stand() {
     assert_eq!(lit.keys, [Secret::new("sk-literal-1")]);
     assert_eq!(
         lit.headers,
-        [("x-env".to_owned(), Secret::new("red")), ("x-team".to_owned(), Secret::new("blue"))]
+        [("x-env".to_owned(), Secret::new("crimson")), ("x-team".to_owned(), Secret::new("blue"))]
     );
     assert_eq!(lit.proxy.as_deref(), Some("http://me:word@proxy:8080"));
     assert_eq!(other.keys, ["sk-from-env", "sk-from-file", "sk-from-home"].map(Secret::new));
@@ -77,12 +77,15 @@ fn references_are_looked_up_where_they_stand() {
 #[test]
 fn a_provider_without_its_key_is_unusable_and_the_others_are_not() {
     let machine = machine();
-    let loaded = load(&machine.inputs(&[("TEAM", "red")])).unwrap();
+    let loaded = load(&machine.inputs(&[("TEAM", "crimson")])).unwrap();
     let unusable = "`env:KEY` is not set; export it or run `rail init`";
     assert_eq!(loaded.routing.providers["ref"].unusable.as_deref(), Some(unusable));
     assert_eq!(loaded.routing.providers["lit"].unusable, None);
     let told: Vec<String> = loaded.warnings.iter().map(|warning| machine.told(warning)).collect();
-    assert_eq!(told, [format!("/home/.config/switchrail/config.toml:12:9: providers.ref.keys[0]: {unusable}")]);
+    assert_eq!(
+        told,
+        [format!("/home/.config/switchrail/config.toml:12:9: providers.ref.keys[0]: {unusable}")]
+    );
 
     let text = "[providers.a]\nprotocol = \"gemini\"\nbase_url = \"env:URL\"\nkey = \"keyring:a\"";
     let composed = compose(&user(text), &Quiet::default()).unwrap();
@@ -104,7 +107,7 @@ fn what_is_shown_has_origins_and_no_secrets() {
     for which in [Which::Changed, Which::All] {
         for with in [With::Origins, With::ValuesOnly] {
             let shown = [show_toml(&loaded, which, with), json(which, with)].concat();
-            for secret in ["literal", "blue", "red", "sk-from", "word"] {
+            for secret in ["literal", "blue", "crimson", "sk-from", "word"] {
                 assert!(!shown.contains(secret), "{secret} in {shown}");
             }
         }
@@ -123,7 +126,8 @@ fn what_is_shown_is_a_configuration_again() {
     let loaded = load(&machine.inputs(&[])).unwrap();
     for which in [Which::Changed, Which::All] {
         let toml = show_toml(&loaded, which, With::Origins);
-        let again = compose(&user(&toml), &Quiet::default()).unwrap_or_else(|problems| panic!("{problems}\n{toml}"));
+        let again =
+            compose(&user(&toml), &Quiet::default()).unwrap_or_else(|problems| panic!("{problems}\n{toml}"));
         assert_eq!(again.settings, loaded.settings, "{toml}");
         let json = show_json(&loaded, which, With::ValuesOnly).to_string();
         let layers = Layers { files: vec![source(Layer::User, "c.json", &json)], ..Layers::default() };
@@ -139,12 +143,14 @@ fn secrets_where_others_can_read_them_are_told() {
     for file in [USER, PROJECT] {
         fs::set_permissions(machine.0.path().join(file), fs::Permissions::from_mode(0o644)).unwrap();
     }
-    let inputs = rail_config::Inputs { trust: rail_config::ProjectTrust::Trusted, ..machine.inputs(VARIABLES) };
-    let told: Vec<String> = load(&inputs).unwrap().warnings.iter().map(|warning| machine.told(warning)).collect();
+    let inputs =
+        rail_config::Inputs { trust: rail_config::ProjectTrust::Trusted, ..machine.inputs(VARIABLES) };
+    let told: Vec<String> =
+        load(&inputs).unwrap().warnings.iter().map(|warning| machine.told(warning)).collect();
     assert_eq!(
         told,
         [
-            "/home/.config/switchrail/config.toml:6:24: providers.lit.headers.X-Team: others can read this secret; \
+            "/home/.config/switchrail/config.toml:6:22: providers.lit.headers.X-Team: others can read this secret; \
              run `chmod 600 /home/.config/switchrail/config.toml`",
             "/repo/.switchrail/config.toml:4:7: providers.x.key: a secret stands in a file that is meant for git; \
              write `env:NAME` here, or move it to config.local.toml",
@@ -165,7 +171,8 @@ fn what_will_not_work_is_warned_of() {
 fn protocols_are_those_that_are_spoken() {
     let schema = rail_config::schema();
     let words = schema.pointer("/$defs/ProviderSettings/properties/protocol/enum").unwrap();
-    let spoken: Vec<&str> = rail_wire::ALL.iter().map(|protocol| protocol.id.name()).chain(["replay"]).collect();
+    let spoken: Vec<&str> =
+        rail_wire::ALL.iter().map(|protocol| protocol.id.name()).chain(["replay"]).collect();
     assert_eq!(*words, serde_json::json!(spoken));
     assert_eq!(VIRTUAL_MODELS.len(), 6);
 }
