@@ -11,66 +11,146 @@ use crate::way::Way;
 
 /// The page for users: an introduction, and every key with its type, default, meaning and variable.
 pub fn reference() -> String {
-    let mut out = String::from(include_str!("docs.md"));
+    let mut page = Page { out: String::from(include_str!("docs.md")), told: Vec::new() };
     for (key, shape) in Shape::root().keys() {
-        section(shape, &Way::from([key]), shape.about(), &mut out);
+        page.section(&Section::top(key, shape));
     }
-    out
+    page.out
 }
 
-/// A table of keys under its heading, then the tables below it.
-fn section(shape: Shape, way: &Way, about: &str, out: &mut String) {
-    let Some(table) = shape.form("object") else { return };
-    let mut below = Vec::new();
-    let mut rows = String::new();
-    let named = table.keys().map(|(key, shape)| (key, shape, key));
-    let any = table.any_key().map(|shape| ("NAME", shape, "NAME"));
-    for (key, shape, label) in named.chain(any) {
-        let way = way.to(key);
-        match inner(shape) {
-            Some((inner, suffix)) if inner.keys().next().is_some() || inner.any_key().is_some() => {
-                below.push((inner, format!("{way}{suffix}"), way.clone(), shape.about()));
-                // A list of names or a table of them is both a value and a section.
-                if shape.forms().len() == 1 {
-                    continue;
-                }
-            }
-            Some(_) | None => {}
+struct Page {
+    out: String,
+    /// Tables that stand in the page already, each with its heading.
+    told: Vec<(Shape, String)>,
+}
+
+/// A table of keys, or a list of such tables.
+struct Section {
+    shape: Shape,
+    way: Way,
+    about: String,
+    level: Level,
+    place: Place,
+    variables: Variables,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Top,
+    Below,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Table,
+    List,
+}
+
+/// Whether there are variables for it: inside a list there are none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variables {
+    Some,
+    None,
+}
+
+impl Section {
+    fn top(key: &str, shape: Shape) -> Self {
+        let (way, about) = (Way::from([key]), shape.about().to_owned());
+        Self { shape, way, about, level: Level::Top, place: Place::Table, variables: Variables::Some }
+    }
+
+    fn heading(&self) -> String {
+        match self.place {
+            Place::Table => format!("[{}]", self.way),
+            Place::List => format!("[[{}]]", self.way),
         }
-        row(shape, label, &way, &mut rows);
-    }
-    let _ = write!(out, "\n## `{}`\n\n{about}\n", heading(shape, way));
-    if !rows.is_empty() {
-        let _ = write!(
-            out,
-            "\n| key | value | default | meaning and variable |\n| --- | --- | --- | --- |\n{rows}"
-        );
-    }
-    for (shape, _, way, about) in below {
-        let about = if about.is_empty() { shape.about() } else { about };
-        section(shape, &way, about, out);
     }
 }
 
-fn heading(shape: Shape, way: &Way) -> String {
-    if shape.kind() == "array" { format!("[[{way}]]") } else { format!("[{way}]") }
+impl Page {
+    fn section(&mut self, section: &Section) {
+        let Some(table) = section.shape.form("object") else { return };
+        let (rows, below) = contents(table, section);
+        // A table of tables with names of the user's choice says nothing by itself.
+        if let ([only], true) = (below.as_slice(), rows.is_empty()) {
+            let about = format!("{} {}", section.about, only.about);
+            return self.section(&Section { about, level: section.level, way: only.way.clone(), ..*only });
+        }
+        let marks = if section.level == Level::Top { "##" } else { "###" };
+        let heading = section.heading();
+        let _ = write!(self.out, "\n{marks} `{heading}`\n\n{}\n", section.about);
+        if let Some((_, same)) = self.told.iter().find(|(told, _)| told.is(table)) {
+            let _ = write!(self.out, "\nIts keys are those of `{same}`.\n");
+            return;
+        }
+        if section.place == Place::List && section.variables == Variables::Some {
+            let _ = write!(
+                self.out,
+                "\nThe list as a whole has the variable `{}`.\n",
+                variable(&section.way.keys())
+            );
+        }
+        if !rows.is_empty() {
+            let _ =
+                write!(self.out, "\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n{rows}");
+        }
+        self.told.push((table, heading));
+        below.iter().for_each(|section| self.section(section));
+    }
+}
+
+/// The rows of a table, and the tables below it.
+fn contents(table: Shape, section: &Section) -> (String, Vec<Section>) {
+    let (mut rows, mut below) = (String::new(), Vec::<Section>::new());
+    let variables = if section.place == Place::List { Variables::None } else { section.variables };
+    for (key, shape) in table.keys().chain(table.any_key().map(|shape| ("NAME", shape))) {
+        let way = section.way.to(key);
+        let Some((inner, place)) = inner(shape) else {
+            rows.push_str(&row(shape, key, &way, variables));
+            continue;
+        };
+        let alike =
+            table.keys().filter(|(_, other)| self::inner(*other).is_some_and(|(other, _)| other.is(inner)));
+        // Keys that all have the same table are told in rows, and their table once.
+        let is_one_of_many = alike.count() > 1;
+        if is_one_of_many || shape.forms().len() > 1 {
+            rows.push_str(&row(shape, key, &way, variables));
+        }
+        if below.iter().any(|section| section.shape.is(inner)) {
+            continue;
+        }
+        let way = if is_one_of_many { section.way.to("NAME") } else { way };
+        let about = if is_one_of_many || shape.about().is_empty() { inner.about() } else { shape.about() };
+        below.push(Section {
+            shape: inner,
+            way,
+            about: about.to_owned(),
+            level: Level::Below,
+            place,
+            variables,
+        });
+    }
+    (rows, below)
 }
 
 /// The table inside a value, if it is one or a list of them.
-fn inner(shape: Shape) -> Option<(Shape, &'static str)> {
+fn inner(shape: Shape) -> Option<(Shape, Place)> {
     if let Some(table) = shape.form("object") {
-        return Some((table, ""));
+        return Some((table, Place::Table));
     }
-    let item = shape.form("array")?.item()?;
-    item.form("object").map(|table| (table, "[]"))
+    let table = shape.form("array")?.item()?.form("object")?;
+    Some((table, Place::List))
 }
 
-fn row(shape: Shape, key: &str, way: &Way, out: &mut String) {
+fn row(shape: Shape, key: &str, way: &Way, variables: Variables) -> String {
     let default = shape.default().filter(|default| !is_empty(default)).map(shown).unwrap_or_default();
-    let variable = variable(&way.keys());
     let about = cell(shape.about());
     let words: String = shape.words().iter().map(|(word, about)| words_line(word, about)).collect();
-    let _ = writeln!(out, "| `{key}` | {} | {default} | {about}{words}<br>`{variable}` |", kind(shape));
+    let variable = match variables {
+        Variables::Some => format!("<br>`{}`", variable(&way.keys())),
+        Variables::None => String::new(),
+    };
+    format!("| `{key}` | {} | {default} | {about}{words}{variable} |\n", kind(shape))
 }
 
 fn words_line(word: &str, about: &str) -> String {

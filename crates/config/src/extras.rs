@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use rail_model::ProtocolId;
 use rail_route::{Alias, Provider};
 
 use crate::{Env, Places, Problem, Trusted};
@@ -25,14 +26,14 @@ pub(crate) fn look(_env: &Env, _places: Option<&Places>, _trusted: Trusted) -> E
 }
 
 /// What is known of a provider by its name alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KnownProvider {
-    /// The id of its protocol.
-    pub(crate) protocol: &'static str,
+    /// The protocol it speaks.
+    pub(crate) protocol: ProtocolId,
     /// Its address.
-    pub(crate) base_url: &'static str,
-    /// The variable that usually holds its key.
-    pub(crate) key_env: Option<&'static str>,
+    pub(crate) base_url: String,
+    /// The variables that its key is usually in, the first that is set counts; none for servers that want none.
+    pub(crate) keys: Vec<String>,
 }
 
 /// The provider that is known by this name.

@@ -76,10 +76,11 @@ pub(crate) fn routing(input: &Input<'_>, mut unusable: BTreeMap<String, String>)
 
 fn provider(input: &Input<'_>, name: &str, of: &ProviderSettings) -> Provider {
     let known = known(name);
-    let protocol_name = of.protocol.as_deref().or(known.map(|known| known.protocol)).unwrap_or_default();
-    let base_url = of.base_url.as_deref().or(known.map(|known| known.base_url)).unwrap_or_default();
+    let said = of.protocol.as_deref().and_then(protocol);
     // A provider without a protocol is one whose reference leads nowhere: it is unusable and never asked.
-    let protocol = protocol(protocol_name).unwrap_or(REPLAY);
+    let protocol = said.or(known.as_ref().map(|known| known.protocol)).unwrap_or(REPLAY);
+    let base_url = of.base_url.as_deref().or(known.as_ref().map(|known| known.base_url.as_str()));
+    let base_url = base_url.unwrap_or_default();
     let path = |key: &str, text: &Option<String>| -> Option<PathBuf> {
         let origin = input.tree.origin_of(&["providers", name, key]);
         Some(absolute(text.as_deref()?, origin.folder(), input.outside.home().as_deref()))
@@ -101,15 +102,17 @@ fn provider(input: &Input<'_>, name: &str, of: &ProviderSettings) -> Provider {
 
 /// The key of a well-known provider stands in its usual variable, unless the configuration says otherwise.
 fn key_of_known(input: &Input<'_>, of: &ProviderSettings, provider: &mut Provider) -> Option<Problem> {
-    let variable = known(&provider.name)?.key_env?;
+    let variables = known(&provider.name)?.keys;
+    let first = variables.first()?;
     if of.key.is_some() || !of.keys.is_empty() || provider.unusable.is_some() {
         return None;
     }
-    if let Some(key) = input.outside.variable(variable).filter(|key| !key.is_empty()) {
+    let set = variables.iter().find_map(|name| input.outside.variable(name).filter(|key| !key.is_empty()));
+    if let Some(key) = set {
         provider.keys = vec![Secret::new(key)];
         return None;
     }
-    let why = format!("`env:{variable}` is not set; export it or run `rail init`");
+    let why = format!("`env:{first}` is not set; export it or run `rail init`");
     provider.unusable = Some(why.clone());
     let origin = input.tree.origin_of(&["providers", &provider.name]);
     Some(Problem::new(&origin, Way::from(["providers", &provider.name, "key"]).to_string(), why))

@@ -144,6 +144,12 @@ impl Shape {
         keys.filter_map(Value::as_str)
     }
 
+    /// Whether both are the same place of the schema, or lead to it.
+    pub(crate) fn is(self, other: Self) -> bool {
+        let end = |shape: Self| shape.referred().unwrap_or(shape).0;
+        std::ptr::eq(end(self), end(other))
+    }
+
     /// The form that a table, a list or text has here, where there are several.
     pub(crate) fn form(self, kind: &str) -> Option<Self> {
         self.forms().into_iter().find(|form| form.kind() == kind)

@@ -23,7 +23,7 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
 
 fn missing(input: &Input<'_>, name: &str, of: &ProviderSettings, way: &Way, found: &mut Found) {
     let known = known(name);
-    let protocol = of.protocol.as_deref().or(known.map(|known| known.protocol));
+    let protocol = of.protocol.as_deref().or(known.as_ref().map(|known| known.protocol.name()));
     let Some(protocol) = protocol else {
         let text = "`protocol` is missing; write what it speaks: `anthropic`, `openai-chat`, `openai-responses` or `gemini`";
         found.problems.push(input.key_problem(way, text));
