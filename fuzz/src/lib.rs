@@ -1,9 +1,11 @@
 //! What the targets share.
 
 mod codec;
+mod config;
 mod repair;
 
 pub use codec::codec;
+pub use config::config;
 pub use repair::{arguments, extract, native, tolerant_json};
 
 use rail_wire::{Frame, Framer};

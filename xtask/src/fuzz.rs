@@ -21,6 +21,9 @@ const RUSTFLAGS: &str = "-Cpasses=sancov-module \
 /// Recorded bodies every target starts from.
 const SEEDS: &str = "crates/wire/tests/corpus/";
 
+/// Files of a configuration, right and wrong.
+const CONFIGS: &str = "crates/config/tests/it/";
+
 /// Recorded answers with calls in them, one a line; each is a seed of its own.
 const ANSWERS: &str = "crates/repair/tests/corpus/cases.jsonl";
 
@@ -125,6 +128,15 @@ fn copy_seeds(to: &Path) -> std::io::Result<()> {
     };
     for file in files().iter().filter(|file| file.starts_with(SEEDS)) {
         write(&file.trim_start_matches(SEEDS).replace('/', "-"), &fs::read(root().join(file))?)?;
+    }
+    let is_config =
+        |file: &&String| file.starts_with(CONFIGS) && (file.ends_with(".toml") || file.ends_with(".json"));
+    for file in files().iter().filter(is_config) {
+        let name = file.trim_start_matches(CONFIGS).replace('/', "-");
+        // The first byte says whether it is JSON.
+        let bytes =
+            [if name.ends_with(".json") { b"1" } else { b"0" }, &*fs::read(root().join(file))?].concat();
+        fs::write(to.join(name), bytes)?;
     }
     for line in fs::read_to_string(root().join(ANSWERS))?.lines() {
         let case: Value = serde_json::from_str(line)?;

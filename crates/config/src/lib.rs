@@ -1,7 +1,49 @@
 //! Layers of files, environment and flags become one configuration in which every value has its origin.
+//!
+//! [`load`] reads the layers and gives a [`Loaded`], or all [`Problems`] at once; [`Live`] does so again whenever a
+//! file changes. [`compose`] is the same without the machine: texts in, configuration out.
 
+mod active;
+mod check;
+mod compose;
+mod docs;
 pub mod dotenv;
 mod endpoint;
+mod env;
+mod extras;
+mod format;
 pub mod found;
 pub mod hijack;
 pub mod import;
+mod keyring;
+mod load;
+mod origin;
+mod problem;
+mod read;
+mod reference;
+mod routing;
+mod schema;
+mod semantics;
+pub mod settings;
+mod show;
+mod tree;
+mod trust;
+mod variables;
+mod watch;
+mod way;
+
+pub use active::set_active;
+pub use compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
+pub use docs::reference;
+pub use env::{Env, PROJECT_FOLDER, Places};
+pub use extras::Extras;
+pub use load::{FileFound, Inputs, LayerFile, Loaded, load};
+pub use origin::{Layer, Origin, Place};
+pub use problem::{Problem, Problems};
+pub use reference::Outside;
+pub use schema::schema;
+pub use settings::Settings;
+pub use show::{Which, With, show_json, show_toml};
+pub use tree::{Member, Node, Table, Text, Value};
+pub use trust::ProjectTrust;
+pub use watch::{Change, Live, LiveError};

@@ -1,0 +1,160 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::{Origin, Problem};
+
+/// The environment as it was at one moment. Whoever needs a variable is given this; tests make their own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Env(BTreeMap<String, String>);
+
+impl Env {
+    /// The environment of this process: the one place that reads it. What is no Unicode is left out.
+    pub fn of_process() -> Self {
+        let named = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Self(std::env::vars_os().filter_map(named).collect())
+    }
+
+    /// The value of a variable that is set and not empty.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// All variables, by name.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The user's home.
+    pub fn home(&self) -> Option<&Path> {
+        self.get("HOME").map(Path::new).filter(|home| home.is_absolute())
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Env {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// The folder of a project that holds what is configured for it.
+pub const PROJECT_FOLDER: &str = ".switchrail";
+
+/// Where things of the user and the project are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places {
+    /// What the user wrote: `config.toml`, `.env`, `AGENTS.md`, ….
+    pub config: PathBuf,
+    /// What we keep: sessions, the ledger, `trust.json`, `active.json`, ….
+    pub state: PathBuf,
+    /// What can be made anew.
+    pub cache: PathBuf,
+    /// The project's own folder `.switchrail`, if there is one.
+    pub project: Option<PathBuf>,
+}
+
+impl Places {
+    /// The places for this environment and working folder.
+    ///
+    /// The project's folder is the nearest `.switchrail` from the working folder up, not above the root of a git
+    /// repository and not above the home.
+    pub fn find(env: &Env, working_folder: &Path) -> Result<Self, Problem> {
+        let place = |variable: &str, inner: &str| -> Result<PathBuf, Problem> {
+            // The standard says that a relative path is to be ignored.
+            let given = env.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            let base = given.or_else(|| Some(env.home()?.join(inner))).ok_or_else(|| {
+                let text = format!("there is no home folder; set `HOME` or `{variable}` to an absolute path");
+                Problem::new(&Origin::BuiltIn, "", text)
+            })?;
+            Ok(base.join("switchrail"))
+        };
+        Ok(Self {
+            config: place("XDG_CONFIG_HOME", ".config")?,
+            state: place("XDG_STATE_HOME", ".local/state")?,
+            cache: place("XDG_CACHE_HOME", ".cache")?,
+            project: project(working_folder, env.home()),
+        })
+    }
+
+    /// The provider that was chosen by `rail provider use`.
+    pub fn active(&self) -> PathBuf {
+        self.state.join("active.json")
+    }
+
+    /// The folders that the user trusts.
+    pub fn trust(&self) -> PathBuf {
+        self.state.join("trust.json")
+    }
+}
+
+/// Every folder where the project's own may be, the nearest first.
+pub(crate) fn candidates<'a>(
+    working_folder: &'a Path,
+    home: Option<&'a Path>,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    let mut done = false;
+    let folders = working_folder.ancestors().take_while(move |folder| {
+        let take = !done;
+        done |= folder.join(".git").exists() || Some(*folder) == home;
+        take
+    });
+    folders.map(|folder| folder.join(PROJECT_FOLDER))
+}
+
+fn project(working_folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    candidates(working_folder, home).find(|folder| folder.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn places_follow_the_standard_and_else_the_home() {
+        let env: Env = [("HOME", "/u/me"), ("XDG_STATE_HOME", "/s"), ("XDG_CACHE_HOME", "relative")]
+            .into_iter()
+            .collect();
+        let places = Places::find(&env, Path::new("/nowhere")).unwrap();
+        assert_eq!(
+            places,
+            Places {
+                config: "/u/me/.config/switchrail".into(),
+                state: "/s/switchrail".into(),
+                cache: "/u/me/.cache/switchrail".into(),
+                project: None,
+            }
+        );
+    }
+
+    #[test]
+    fn without_a_home_it_says_what_to_set() {
+        let problem = Places::find(&Env::default(), Path::new("/")).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "configuration: there is no home folder; set `HOME` or `XDG_CONFIG_HOME` to an absolute path"
+        );
+        let all = ["CONFIG", "STATE", "CACHE"].map(|kind| (format!("XDG_{kind}_HOME"), "/x"));
+        assert!(Places::find(&all.into_iter().collect(), Path::new("/")).is_ok());
+    }
+
+    #[test]
+    fn a_project_is_not_looked_for_above_its_repository_or_the_home() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for inner in [".switchrail", "repo/.git", "repo/a/b", "home/c", "plain/d"] {
+            fs::create_dir_all(root.join(inner)).unwrap();
+        }
+        let home = root.join("home");
+        let found = |inner: &str| project(&root.join(inner), Some(&home));
+        assert_eq!(found("plain/d"), Some(root.join(".switchrail")));
+        assert_eq!(found("repo/a/b"), None);
+        assert_eq!(found("home/c"), None);
+        fs::create_dir_all(root.join("repo/.switchrail")).unwrap();
+        assert_eq!(found("repo/a/b"), Some(root.join("repo/.switchrail")));
+        fs::create_dir_all(root.join("repo/a/.switchrail")).unwrap();
+        assert_eq!(found("repo/a/b"), Some(root.join("repo/a/.switchrail")));
+    }
+}

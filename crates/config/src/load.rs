@@ -1,0 +1,280 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rail_route::Routing;
+use rail_stdx::Secret;
+
+use crate::compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
+use crate::env::candidates;
+use crate::found::Local;
+use crate::{
+    Env, Extras, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings,
+    active, extras, keyring, variables,
+};
+
+/// What a configuration is loaded from.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The environment.
+    pub env: Env,
+    /// The folder that is worked in.
+    pub working_folder: PathBuf,
+    /// The file named by `--config`.
+    pub config: Option<PathBuf>,
+    /// Values of other flags.
+    pub flags: Vec<FlagValue>,
+    /// Whether the project's files count in full.
+    pub trust: ProjectTrust,
+    /// Servers on this machine that answered; they count when no provider is configured.
+    pub local: Vec<Local>,
+}
+
+impl Inputs {
+    /// What this process has: its environment and its working folder.
+    pub fn of_process() -> io::Result<Self> {
+        Ok(Self { env: Env::of_process(), working_folder: std::env::current_dir()?, ..Self::default() })
+    }
+}
+
+/// The configuration in force. One request sees one such value from beginning to end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loaded {
+    /// The values.
+    pub settings: Settings,
+    /// The values as they were written, with their origins.
+    pub tree: Node,
+    /// What the router needs.
+    pub routing: Arc<Routing>,
+    /// What is not wrong but will not work, or is not safe.
+    pub warnings: Vec<Problem>,
+    /// The files of the layers, the strongest last, whether they are there or not.
+    pub files: Vec<LayerFile>,
+    /// Every file that a change of would change this, whether it is there or not.
+    pub watched: Vec<PathBuf>,
+    /// Where things are; None when there is no home.
+    pub places: Option<Places>,
+    /// What counts from elsewhere than our own files.
+    pub extras: Extras,
+}
+
+/// A file that may say something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LayerFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it is there.
+    pub found: FileFound,
+}
+
+/// Whether a file is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileFound {
+    /// It is, and was read.
+    Read,
+    /// It is not.
+    Missing,
+}
+
+/// Reads all layers and makes one configuration of them, or tells all that is wrong.
+pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
+    watch_and_load(inputs).1
+}
+
+/// Loads, and tells also when that fails which files would have to change.
+pub(crate) fn watch_and_load(inputs: &Inputs) -> (Vec<PathBuf>, Result<Loaded, Problems>) {
+    let home = inputs.env.home();
+    // Without a home there is no user's layer; what else there is counts.
+    let places = Places::find(&inputs.env, &inputs.working_folder).ok();
+    let mut gathered = Gathered::default();
+    gathered.layers(inputs, places.as_ref());
+
+    let mut watched: Vec<PathBuf> = gathered.files.iter().map(|file| file.path.clone()).collect();
+    let project = places.as_ref().and_then(|places| places.project.clone());
+    for folder in candidates(&inputs.working_folder, home) {
+        watched.extend(["config.toml", "config.json"].map(|name| folder.join(name)));
+        if Some(&folder) == project.as_ref() {
+            break;
+        }
+    }
+    let trusted = trusted(inputs.trust, places.as_ref(), &mut gathered.warnings);
+    let mut extras = extras::look(&inputs.env, places.as_ref(), trusted);
+    extras.local.clone_from(&inputs.local);
+    if let Some(places) = &places {
+        watched.extend([places.active(), places.trust()]);
+        match active::read(places) {
+            Ok(chosen) => extras.active = chosen.or(extras.active),
+            Err(broken) => gathered.warnings.push(broken),
+        }
+    }
+    watched.append(&mut extras.files.clone());
+    extras.warnings.append(&mut gathered.warnings);
+    let layers = Layers {
+        files: gathered.sources,
+        variables: own_variables(&inputs.env),
+        flags: inputs.flags.clone(),
+        trusted,
+        extras,
+    };
+    let composed = compose(&layers, &Machine { env: &inputs.env, file: &layers.extras.variables });
+    let result = match composed {
+        Ok(composed) if gathered.problems.is_empty() => {
+            watched.extend(composed.files.iter().cloned());
+            Ok(loaded(composed, gathered.files, &watched, places))
+        }
+        Ok(_) => Err(Problems::sorted(gathered.problems)),
+        Err(problems) => Err(Problems::sorted(gathered.problems.into_iter().chain(problems.0).collect())),
+    };
+    (watched, result)
+}
+
+fn loaded(from: Composed, files: Vec<LayerFile>, watched: &[PathBuf], places: Option<Places>) -> Loaded {
+    let Composed { settings, tree, routing, warnings, files: _, extras } = from;
+    Loaded { settings, tree, routing, warnings, files, watched: watched.to_vec(), places, extras }
+}
+
+fn own_variables(env: &Env) -> Vec<(String, String)> {
+    let ours = env.all().filter(|(name, text)| {
+        name.starts_with(variables::PREFIX) && *name != variables::CONFIG && !text.is_empty()
+    });
+    ours.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+}
+
+/// The files of all layers.
+#[derive(Default)]
+struct Gathered {
+    sources: Vec<Source>,
+    files: Vec<LayerFile>,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Gathered {
+    fn layers(&mut self, inputs: &Inputs, places: Option<&Places>) {
+        if let Some(places) = places {
+            self.either(Layer::User, &places.config, "config");
+            if let Some(project) = &places.project {
+                self.either(Layer::Project, project, "config");
+                self.either(Layer::ProjectLocal, project, "config.local");
+            }
+        }
+        let variable = inputs.env.get(variables::CONFIG).map(PathBuf::from);
+        if let Some(path) = inputs.config.clone().or(variable) {
+            let path = inputs.working_folder.join(path);
+            if !self.file(Layer::Given, &path) {
+                let text = "there is no such file; correct `--config`, or `SWITCHRAIL_CONFIG`";
+                self.problems.push(whole_file(Layer::Given, &path, text));
+            }
+        }
+    }
+
+    /// A layer's file is TOML or JSON, but not both.
+    fn either(&mut self, layer: Layer, folder: &Path, stem: &str) {
+        let [toml, json] = ["toml", "json"].map(|ending| folder.join(format!("{stem}.{ending}")));
+        let (has_toml, has_json) = (self.file(layer, &toml), self.file(layer, &json));
+        if has_toml && has_json {
+            let text = format!("{} is there as well; keep one of the two", toml.display());
+            self.problems.push(whole_file(layer, &json, &text));
+        }
+    }
+
+    /// Reads a file; whether it is there.
+    fn file(&mut self, layer: Layer, path: &Path) -> bool {
+        let found = match fs::read(path) {
+            Ok(bytes) => {
+                match String::from_utf8(bytes) {
+                    Ok(text) => {
+                        let (file, readers) = (path.to_owned(), readers(path));
+                        self.sources.push(Source { layer, file, text, readers });
+                    }
+                    Err(_) => {
+                        self.problems.push(whole_file(layer, path, "it is no UTF-8 text; save it as UTF-8"))
+                    }
+                }
+                FileFound::Read
+            }
+            // A path through a file is no path to one.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                FileFound::Missing
+            }
+            Err(error) => {
+                let text = format!("it can't be read: {error}; make it readable, or move it away");
+                self.problems.push(whole_file(layer, path, &text));
+                FileFound::Read
+            }
+        };
+        self.files.push(LayerFile { layer, path: path.to_owned(), found });
+        found == FileFound::Read
+    }
+}
+
+fn whole_file(layer: Layer, path: &Path, text: &str) -> Problem {
+    let origin = Origin::File { layer, file: path.into(), at: Place { line: 1, column: 1 } };
+    Problem::new(&origin, "", text)
+}
+
+#[cfg(unix)]
+fn readers(path: &Path) -> Readers {
+    use std::os::unix::fs::PermissionsExt;
+    let others = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
+    if others { Readers::Others } else { Readers::Owner }
+}
+
+#[cfg(not(unix))]
+fn readers(_path: &Path) -> Readers {
+    Readers::Owner
+}
+
+/// Whether the user trusts the project's folder. What can't be read is no trust.
+fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &mut Vec<Problem>) -> Trusted {
+    match trust {
+        ProjectTrust::Trusted => return Trusted::Yes,
+        ProjectTrust::Untrusted => return Trusted::No,
+        ProjectTrust::Stored => {}
+    }
+    let Some((places, project)) =
+        places.and_then(|places| Some((places, places.project.as_ref()?.parent()?)))
+    else {
+        return Trusted::No;
+    };
+    let path = places.trust();
+    let Ok(text) = fs::read_to_string(&path) else { return Trusted::No };
+    let Ok(folders) = serde_json::from_str::<Vec<PathBuf>>(&text) else {
+        let text = "it is no JSON list of folders, so that no folder is trusted; correct or remove it";
+        warnings.push(whole_file(Layer::User, &path, text));
+        return Trusted::No;
+    };
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let project = real(project);
+    if folders.iter().any(|folder| real(folder) == project) { Trusted::Yes } else { Trusted::No }
+}
+
+/// The machine that values refer to.
+struct Machine<'a> {
+    env: &'a Env,
+    /// The user's `.env`, for what the environment does not have.
+    file: &'a BTreeMap<String, Secret>,
+}
+
+impl Outside for Machine<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        let in_file = || self.file.get(name).map(Secret::reveal).filter(|value| !value.is_empty());
+        self.env.get(name).or_else(in_file).map(str::to_owned)
+    }
+
+    fn file(&self, path: &Path) -> Result<String, String> {
+        fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+
+    fn keyring(&self, name: &str) -> Result<String, String> {
+        keyring::get(self.env, name)
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.env.home().map(Path::to_owned)
+    }
+}

@@ -1,0 +1,133 @@
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SecretText;
+
+/// The gateway, `rail serve`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gateway {
+    /// The address it listens on, `host:port`.
+    #[schemars(extend("format" = "listen"))]
+    pub listen: String,
+    /// Whether the ledger keeps the bodies of requests and answers, which hold whatever was said.
+    pub log_bodies: bool,
+}
+
+impl Default for Gateway {
+    fn default() -> Self {
+        Self { listen: "127.0.0.1:4141".to_owned(), log_bodies: false }
+    }
+}
+
+/// Tools of others.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mcp {
+    /// The servers, by a name of your own.
+    pub servers: BTreeMap<String, McpServer>,
+}
+
+/// One server: a command to start, or a URL.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct McpServer {
+    /// How it is spoken with; when not said, `stdio` for a command and `http` for a URL.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub transport: Option<McpTransport>,
+    /// The command that starts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The command's arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Variables that the command is given.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, SecretText>,
+    /// Where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "url"))]
+    pub url: Option<String>,
+    /// Headers sent to the URL.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, SecretText>,
+}
+
+/// How an MCP server is spoken with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum McpTransport {
+    /// Over its standard input and output.
+    Stdio,
+    /// Over streamable HTTP.
+    Http,
+    /// Over HTTP with server-sent events, as older servers do.
+    Sse,
+}
+
+/// Commands that run at certain moments of a session. Each moment has a list of groups: a matcher, and its hooks.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+pub struct Hooks {
+    /// A session begins or goes on.
+    pub session_start: Vec<HookGroup>,
+    /// The user has said something.
+    pub user_prompt_submit: Vec<HookGroup>,
+    /// A tool is about to run.
+    pub pre_tool_use: Vec<HookGroup>,
+    /// The user is about to be asked for permission.
+    pub permission_request: Vec<HookGroup>,
+    /// A tool has run.
+    pub post_tool_use: Vec<HookGroup>,
+    /// A tool has failed.
+    pub post_tool_use_failure: Vec<HookGroup>,
+    /// The user is told something.
+    pub notification: Vec<HookGroup>,
+    /// A sub-agent begins.
+    pub subagent_start: Vec<HookGroup>,
+    /// A sub-agent has ended.
+    pub subagent_stop: Vec<HookGroup>,
+    /// The conversation is about to be made shorter.
+    pub pre_compact: Vec<HookGroup>,
+    /// The agent has answered.
+    pub stop: Vec<HookGroup>,
+    /// A session has ended.
+    pub session_end: Vec<HookGroup>,
+}
+
+/// Hooks for what a matcher picks.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HookGroup {
+    /// The tool names it is for, `|` between several; all when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matcher: Option<String>,
+    /// What runs.
+    pub hooks: Vec<Hook>,
+}
+
+/// One hook: it gets JSON on its standard input and answers by its exit status or in JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hook {
+    /// What it is.
+    #[serde(rename = "type", default)]
+    pub kind: HookKind,
+    /// The shell command.
+    pub command: String,
+    /// How many seconds it may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout: Option<u32>,
+}
+
+/// What a hook is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookKind {
+    /// A shell command.
+    #[default]
+    Command,
+}
