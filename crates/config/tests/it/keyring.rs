@@ -11,7 +11,7 @@ use rail_config::load;
 
 use crate::machine::{Machine, USER};
 
-const PROGRAMS: &[&str] = &["dbus-daemon", "gnome-keyring-daemon", "secret-tool"];
+const PROGRAMS: &[&str] = &["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "secret-tool"];
 
 /// Programs of the desktop that end with the test.
 struct Desktop {
@@ -58,7 +58,7 @@ impl Desktop {
 
     fn command(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(program);
-        command.env("DBUS_SESSION_BUS_ADDRESS", &self.address).env("HOME", folder.join("home"));
+        command.env("DBUS_SESSION_BUS_ADDRESS", &self.address).env("HOME", folder.join("user"));
         command.env("XDG_RUNTIME_DIR", folder.join("runtime")).env_remove("XDG_DATA_HOME");
         command
     }

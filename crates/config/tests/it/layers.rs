@@ -77,7 +77,7 @@ fn later_layers_win_and_each_value_knows_its_own() {
     assert_eq!(
         read,
         [
-            "user /home/.config/switchrail/config.toml",
+            "user /user/.config/switchrail/config.toml",
             "project /repo/.switchrail/config.toml",
             "project-local /repo/.switchrail/config.local.toml",
             "--config /repo/src/../../given.json",
@@ -178,7 +178,7 @@ fn key_and_keys_replace_each_other() {
 #[test]
 fn two_files_of_one_layer_and_files_that_are_no_text_are_told() {
     let machine = Machine::new();
-    machine.write(USER, "").write("home/.config/switchrail/config.json", "{}");
+    machine.write(USER, "").write("user/.config/switchrail/config.json", "{}");
     fs::create_dir_all(machine.0.path().join(PROJECT)).unwrap();
     let local = machine.0.path().join(LOCAL);
     fs::write(local, [0xff, 0xfe, 0x5b, 0]).unwrap();
@@ -224,7 +224,7 @@ fn the_active_provider_is_chosen_and_taken_back() {
     let loaded = load(&inputs).unwrap();
     assert_eq!(
         machine.told(&loaded.warnings[0]),
-        "/home/.local/state/switchrail/active.json:1:1: it does not say {\"provider\": \"NAME\"}, so that no provider is \
+        "/user/.local/state/switchrail/active.json:1:1: it does not say {\"provider\": \"NAME\"}, so that no provider is \
          put in front; run `rail provider use NAME` to write it anew"
     );
     set_active(&places, None).unwrap();

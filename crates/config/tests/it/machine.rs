@@ -11,7 +11,7 @@ impl Machine {
     /// An empty home, and a repository without a project's folder.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for inner in ["home", "repo/.git", "repo/src"] {
+        for inner in ["user", "repo/.git", "repo/src"] {
             fs::create_dir_all(folder.path().join(inner)).unwrap();
         }
         Self(folder)
@@ -27,7 +27,7 @@ impl Machine {
 
     /// What is loaded from in `repo/src`, with these variables.
     pub(crate) fn inputs(&self, variables: &[(&str, &str)]) -> Inputs {
-        let home = self.0.path().join("home");
+        let home = self.0.path().join("user");
         let home = [("HOME", home.to_str().unwrap())];
         Inputs {
             env: home.into_iter().chain(variables.iter().copied()).collect(),
@@ -43,7 +43,7 @@ impl Machine {
 }
 
 /// The user's file.
-pub(crate) const USER: &str = "home/.config/switchrail/config.toml";
+pub(crate) const USER: &str = "user/.config/switchrail/config.toml";
 /// The project's.
 pub(crate) const PROJECT: &str = "repo/.switchrail/config.toml";
 /// The project's that is not for git.

@@ -36,7 +36,7 @@ fn an_untrusted_project_may_only_choose_among_what_the_user_has() {
     insta::assert_snapshot!(warnings.join("\n"));
 
     let repo = machine.0.path().join("repo");
-    machine.write("home/.local/state/switchrail/trust.json", &serde_json::json!([repo]).to_string());
+    machine.write("user/.local/state/switchrail/trust.json", &serde_json::json!([repo]).to_string());
     let problems = load(&inputs).unwrap_err();
     assert_eq!(problems.0.len(), 1, "{problems}");
     assert_eq!(
@@ -49,7 +49,7 @@ fn an_untrusted_project_may_only_choose_among_what_the_user_has() {
     assert_eq!(loaded.routing.chains["coding"].to_string(), "a,3");
     let inputs = Inputs { trust: ProjectTrust::Untrusted, ..inputs };
     assert_eq!(load(&inputs).unwrap().routing.providers.len(), 1);
-    machine.write("home/.local/state/switchrail/trust.json", "{}");
+    machine.write("user/.local/state/switchrail/trust.json", "{}");
     let loaded = load(&machine.inputs(&[])).unwrap();
     assert!(loaded.warnings.iter().any(|warning| warning.text.contains("no JSON list of folders")));
 }

@@ -45,8 +45,8 @@ fn machine() -> Machine {
     let machine = Machine::new();
     machine
         .write(USER, PROVIDERS)
-        .write("home/.config/switchrail/secrets/key.txt", "sk-from-file\r\n")
-        .write("home/key", "sk-from-home");
+        .write("user/.config/switchrail/secrets/key.txt", "sk-from-file\r\n")
+        .write("user/key", "sk-from-home");
     machine
 }
 
@@ -68,7 +68,7 @@ fn references_are_looked_up_where_they_stand() {
     assert_eq!(other.base_url, "https://host");
     assert_eq!(other.timeouts.connect.as_millis(), 250);
     assert_eq!(other.timeouts.idle.as_secs(), 60);
-    let home = machine.0.path().join("home");
+    let home = machine.0.path().join("user");
     assert_eq!(other.ca, Some(home.join(".config/switchrail/ca.pem")));
     assert_eq!(tape.cassette, Some(home.join("tape.jsonl")));
     assert!(loaded.watched.contains(&home.join("key")));
@@ -84,7 +84,7 @@ fn a_provider_without_its_key_is_unusable_and_the_others_are_not() {
     let told: Vec<String> = loaded.warnings.iter().map(|warning| machine.told(warning)).collect();
     assert_eq!(
         told,
-        [format!("/home/.config/switchrail/config.toml:12:9: providers.ref.keys[0]: {unusable}")]
+        [format!("/user/.config/switchrail/config.toml:12:9: providers.ref.keys[0]: {unusable}")]
     );
 
     let text = "[providers.a]\nprotocol = \"gemini\"\nbase_url = \"env:URL\"\nkey = \"keyring:a\"";
@@ -150,8 +150,8 @@ fn secrets_where_others_can_read_them_are_told() {
     assert_eq!(
         told,
         [
-            "/home/.config/switchrail/config.toml:6:22: providers.lit.headers.X-Team: others can read this secret; \
-             run `chmod 600 /home/.config/switchrail/config.toml`",
+            "/user/.config/switchrail/config.toml:6:22: providers.lit.headers.X-Team: others can read this secret; \
+             run `chmod 600 /user/.config/switchrail/config.toml`",
             "/repo/.switchrail/config.toml:4:7: providers.x.key: a secret stands in a file that is meant for git; \
              write `env:NAME` here, or move it to config.local.toml",
         ]

@@ -85,7 +85,7 @@ fn files_are_followed_through_every_kind_of_change() {
 
     fs::remove_file(&user).unwrap();
     followed.until_default("deleted", None);
-    machine.write("home/.config/switchrail/config.json", "{\"router\": {\"default\": \"a,6\"}}");
+    machine.write("user/.config/switchrail/config.json", "{\"router\": {\"default\": \"a,6\"}}");
     followed.until_default("made anew in another form", Some("a,6"));
 }
 
@@ -123,9 +123,9 @@ fn what_values_refer_to_is_followed_too() {
         loaded.routing.providers["a"].keys.iter().map(|key| key.reveal().to_owned()).collect()
     };
     assert!(followed.live.current().routing.providers["a"].unusable.is_some());
-    fs::write(machine.0.path().join("home/key"), "one\n").unwrap();
+    fs::write(machine.0.path().join("user/key"), "one\n").unwrap();
     followed.until("a key that was missing", |loaded| keys(loaded) == ["one"]);
-    fs::write(machine.0.path().join("home/key"), "two\n").unwrap();
+    fs::write(machine.0.path().join("user/key"), "two\n").unwrap();
     followed.until("a key that changed", |loaded| keys(loaded) == ["two"]);
 
     let places = followed.live.current().places.clone().unwrap();
@@ -138,7 +138,7 @@ fn what_values_refer_to_is_followed_too() {
     machine.write(PROJECT, given);
     followed.until("ignored", |loaded| loaded.warnings.iter().any(|warning| warning.key == "gateway"));
     let repo = machine.0.path().join("repo");
-    machine.write("home/.local/state/switchrail/trust.json", &serde_json::json!([repo]).to_string());
+    machine.write("user/.local/state/switchrail/trust.json", &serde_json::json!([repo]).to_string());
     followed.until("trusted", |loaded| loaded.settings.gateway.log_bodies);
 }
 
@@ -177,6 +177,6 @@ fn what_is_broken_from_the_beginning_is_told() {
     let error = Live::start(machine.inputs(&[]), |_| {}).err().unwrap();
     assert_eq!(
         machine.told(error),
-        "/home/.config/switchrail/config.toml:1:2: rooter: there is no such key; did you mean `router`?"
+        "/user/.config/switchrail/config.toml:1:2: rooter: there is no such key; did you mean `router`?"
     );
 }
