@@ -1,6 +1,7 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
 mod debug;
+mod setup;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,6 +16,8 @@ use clap::{Parser, Subcommand};
 )]
 #[command(arg_required_else_help = true)]
 struct Cli {
+    #[command(flatten)]
+    common: setup::Common,
     #[command(subcommand)]
     command: Command,
 }
@@ -41,7 +44,8 @@ impl From<anyhow::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let Cli { common: _, command } = Cli::parse();
+    let result = match command {
         Command::Debug(debug) => debug.run(),
     };
     let (error, code) = match result {

@@ -1,0 +1,97 @@
+//! What every command that needs the configuration begins with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use rail_config::found::{self, Local};
+use rail_config::{Env, Inputs, Loaded, load};
+use rail_route::Provider;
+use rail_upstream::{
+    Candidate, LOCAL_LIMIT, Live, LiveSettings, LocalKind, LocalServer, Matching, Pace, Proxies, Transport,
+    Transports, find_local, usual_candidates,
+};
+
+use crate::Failure;
+
+/// Flags that every command takes.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Common {
+    /// A configuration file that counts more than all others.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl Common {
+    /// What the configuration is loaded from.
+    pub(crate) fn inputs(&self) -> Result<Inputs, Failure> {
+        let inputs =
+            Inputs::of_process().context("the working folder can't be found; change to one that exists")?;
+        Ok(Inputs { config: self.config.clone(), ..inputs })
+    }
+
+    /// The configuration in force. With no provider configured, servers on this machine are looked for.
+    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+        let inputs = self.inputs()?;
+        let loaded = load(&inputs).map_err(wrong)?;
+        if !loaded.settings.providers.is_empty() {
+            return Ok(loaded);
+        }
+        let local = local_servers(&inputs.env)?;
+        if local.is_empty() {
+            return Ok(loaded);
+        }
+        load(&Inputs { local, ..inputs }).map_err(wrong)
+    }
+}
+
+/// A wrong configuration is the user's to mend.
+pub(crate) fn wrong(problems: rail_config::Problems) -> Failure {
+    Failure::Usage(anyhow!("the configuration is wrong:\n{problems}"))
+}
+
+/// The servers on this machine that answer, as providers.
+pub(crate) fn local_servers(env: &Env) -> Result<Vec<Local>, Failure> {
+    let transport = transport(env);
+    let candidates = candidates(env);
+    let servers = runtime()?.block_on(find_local(&*transport, &candidates, LOCAL_LIMIT));
+    Ok(servers.into_iter().map(local).collect())
+}
+
+fn candidates(env: &Env) -> Vec<Candidate> {
+    let mut candidates = usual_candidates();
+    let variables = env.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    // `OLLAMA_HOST` moves Ollama; the catalog knows how it is written.
+    let moved = found::from_environment(&variables).into_iter().find(|found| found.provider.name == "ollama");
+    if let Some(moved) = moved {
+        let address = moved.provider.base_url.trim_end_matches("/v1").to_owned();
+        candidates.insert(0, Candidate { address });
+    }
+    candidates
+}
+
+fn local(server: LocalServer) -> Local {
+    let name = match server.kind {
+        LocalKind::Ollama => "ollama",
+        LocalKind::LmStudio => "lmstudio",
+        LocalKind::LlamaCpp => "llamacpp",
+        LocalKind::Vllm => "vllm",
+        LocalKind::Other => "local",
+    };
+    let provider = Provider::new(name, rail_wire::openai_chat::PROTOCOL.id, server.base_url);
+    Local { provider, models: server.models }
+}
+
+/// The way to all providers, cassettes included.
+pub(crate) fn transport(env: &Env) -> Arc<dyn Transport> {
+    let proxies = Proxies::from_variables(|name| env.get(name).map(str::to_owned));
+    let live = Live::new(LiveSettings { proxies });
+    Arc::new(Transports::new(live, Matching::Same, Pace::AtOnce))
+}
+
+/// A runtime for commands that ask a provider.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.context("the runtime can't be started")?)
+}
