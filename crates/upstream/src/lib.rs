@@ -1,5 +1,29 @@
 //! A plan and a request become an answer, whatever fails on the way.
+//!
+//! [`Upstream::ask`] is one loop over the plan. It ends with a [`Reply`] once the first content is here, and from then on
+//! nothing is retried: that a client sees one answer from one target is a fact of the types.
 
+mod answer;
+mod ask;
+mod failure;
+mod fix;
+mod keys;
+mod learned;
+mod letter;
+mod note;
+mod reply;
+mod send;
+mod shared;
+mod spec;
 mod transport;
+mod url;
+mod verdict;
+mod visit;
 
+pub use ask::{NoAnswer, Upstream};
+pub use failure::{Class, Limit};
+pub use fix::{Fix, Remedy};
+pub use learned::{Learned, Lesson};
+pub use note::{Note, Notes, Outcome, Sent};
+pub use reply::{Broken, Reply};
 pub use transport::{Body, BoxFuture, Incoming, Outgoing, Transport, TransportError, TransportErrorKind};
