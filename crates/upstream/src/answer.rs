@@ -72,11 +72,11 @@ impl Limits {
         Self { times, sent: Instant::now(), kind }
     }
 
-    /// When to stop waiting, before or after the first content.
-    fn until(&self, begun: bool) -> (Instant, Limit) {
+    /// When to stop waiting, before or after the first content, for a piece that is awaited since `waiting`.
+    fn until(&self, begun: bool, waiting: Instant) -> (Instant, Limit) {
         let total = (self.sent + self.times.total, Limit::Total);
         let nearer = match (begun, self.kind) {
-            (true, _) => (Instant::now() + self.times.idle, Limit::Idle),
+            (true, _) => (waiting + self.times.idle, Limit::Idle),
             (false, BodyKind::Stream | BodyKind::Array) => {
                 (self.sent + self.times.first_token, Limit::FirstToken)
             }
@@ -97,7 +97,7 @@ impl Limits {
 
     /// Waits for something before the first content.
     pub(crate) async fn wait<T>(&self, future: impl Future<Output = T>) -> Result<T, Failure> {
-        let (until, limit) = self.until(false);
+        let (until, limit) = self.until(false, self.sent);
         timeout_at(until, future).await.map_err(|_| self.late(limit))
     }
 }
@@ -112,6 +112,8 @@ pub(crate) struct Answer {
     /// Content is among the events.
     shown: bool,
     end: Option<End>,
+    /// Since when the next piece is awaited, however often the wait was given up and begun again.
+    waiting: Option<Instant>,
     /// Bytes of whole frames without content, and of a frame in the making.
     idle_bytes: (usize, usize),
     /// What the body begins with, to tell a web page from an answer.
@@ -129,7 +131,7 @@ enum End {
 impl Answer {
     pub(crate) fn new(body: Body, flow: Flow, limits: Limits) -> Self {
         let (ready, head) = (VecDeque::new(), Vec::new());
-        Self { body, flow, limits, ready, shown: false, end: None, idle_bytes: (0, 0), head }
+        Self { body, flow, limits, ready, shown: false, end: None, waiting: None, idle_bytes: (0, 0), head }
     }
 
     /// Reads until there is content or the answer is complete; true when it is complete and empty.
@@ -177,11 +179,13 @@ impl Answer {
 
     /// Reads one piece of the body, or its end.
     async fn read(&mut self) {
-        let (until, limit) = self.limits.until(self.flow.begun);
+        let waiting = *self.waiting.get_or_insert_with(Instant::now);
+        let (until, limit) = self.limits.until(self.flow.begun, waiting);
         let piece = match timeout_at(until, self.body.next()).await {
             Ok(piece) => piece,
             Err(_late) => return self.fail(self.limits.late(limit)),
         };
+        self.waiting = None;
         let mut events = Vec::new();
         let read = match &piece {
             Some(Ok(bytes)) => {

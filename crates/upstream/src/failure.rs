@@ -7,7 +7,7 @@ use rail_model::{ApiError, ErrorKind, Fault, ProtocolId};
 use rail_wire::WireError;
 use serde_json::Value;
 
-use crate::fix::{Remedy, diagnose};
+use crate::fix::{Remedy, diagnose, may_be_fixable};
 use crate::{TransportError, TransportErrorKind};
 
 /// What a failure means for what is tried next.
@@ -29,6 +29,16 @@ pub enum Class {
 }
 
 impl Class {
+    /// What an error means of which nothing can be fixed.
+    pub(crate) fn unfixed(error: &ApiError) -> Self {
+        match error.fault() {
+            Fault::Passing => Self::Passing { retry_after: error.retry_after },
+            Fault::Target => Self::Target,
+            Fault::TooLong => Self::TooLong,
+            Fault::Request => Self::Request,
+        }
+    }
+
     /// The word for it in records.
     pub fn word(&self) -> &'static str {
         match self {
@@ -168,20 +178,13 @@ fn seconds(time: Duration) -> String {
 }
 
 fn class_of(error: &ApiError, protocol: ProtocolId, sent: &[u8]) -> Class {
-    let fault = error.fault();
-    if fault != Fault::Target || error.kind == ErrorKind::NotFound {
-        // The body is only read again when something was refused.
+    if may_be_fixable(error.kind) {
         let sent: Option<Value> = serde_json::from_slice(sent).ok();
         if let Some(remedy) = sent.and_then(|sent| diagnose(protocol, error, &sent)) {
             return Class::Fixable(remedy);
         }
     }
-    match fault {
-        Fault::Passing => Class::Passing { retry_after: error.retry_after },
-        Fault::Target => Class::Target,
-        Fault::TooLong => Class::TooLong,
-        Fault::Request => Class::Request,
-    }
+    Class::unfixed(error)
 }
 
 #[cfg(test)]

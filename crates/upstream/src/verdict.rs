@@ -34,7 +34,7 @@ pub(crate) fn verdict(plan: &Plan, misses: &[Miss]) -> ApiError {
 fn passing(misses: &[Miss]) -> Option<&ApiError> {
     let passing =
         || misses.iter().filter(|miss| matches!(miss.class, Class::Passing { .. })).map(|miss| &miss.error);
-    let other = passing().filter(|error| error.kind != ErrorKind::RateLimited).last();
+    let other = passing().rfind(|error| error.kind != ErrorKind::RateLimited);
     // A time that was not named is the shortest: nobody said that it is long.
     other.or_else(|| passing().min_by_key(|error| error.retry_after))
 }

@@ -149,7 +149,7 @@ impl Visit<'_> {
                     tried.unsent = true;
                     Next::Rewritten(letter)
                 }
-                None => Next::Leave(unfixed(error)),
+                None => Next::Leave(Class::unfixed(error)),
             },
             Class::TooLong | Class::Request => Next::Leave(class),
         }
@@ -208,16 +208,6 @@ impl Visit<'_> {
 
     fn missed(&self, class: Class, error: ApiError) -> Miss {
         Miss { target: self.attempt.target.clone(), class, error }
-    }
-}
-
-/// What a failure is that could not be fixed after all.
-fn unfixed(error: &ApiError) -> Class {
-    match error.fault() {
-        rail_model::Fault::TooLong => Class::TooLong,
-        rail_model::Fault::Passing => Class::Passing { retry_after: error.retry_after },
-        rail_model::Fault::Target => Class::Target,
-        rail_model::Fault::Request => Class::Request,
     }
 }
 

@@ -14,7 +14,7 @@ use rail_wire::{ReasoningBack, TargetSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use words::diagnose;
+pub(crate) use words::{diagnose, may_be_fixable};
 
 use crate::spec;
 
@@ -187,17 +187,18 @@ impl Fix {
 }
 
 fn system_role(body: &mut Value) -> bool {
-    let lists = ["messages", "input"].map(|list| format!("{list}[].role"));
-    lists.iter().fold(false, |changed, path| {
-        let role = |value: &mut Value| {
-            let meant = value.as_str() == Some("developer");
-            if meant {
-                *value = Value::from("system");
-            }
-            meant
-        };
-        path::each(body, path, &role) || changed
-    })
+    let role = |value: &mut Value| {
+        let meant = value.as_str() == Some("developer");
+        if meant {
+            *value = Value::from("system");
+        }
+        meant
+    };
+    let mut changed = false;
+    for path in ["messages[].role", "input[].role"] {
+        changed |= path::each(body, path, &role);
+    }
+    changed
 }
 
 impl fmt::Display for Fix {

@@ -7,8 +7,11 @@ pub(super) fn each(body: &mut Value, path: &str, act: &dyn Fn(&mut Value) -> boo
     match split(path) {
         (Step::Here, _) => act(body),
         (Step::Every, rest) => {
-            let items = body.as_array_mut().into_iter().flatten();
-            items.fold(false, |changed, item| each(item, rest, act) || changed)
+            let mut changed = false;
+            for item in body.as_array_mut().into_iter().flatten() {
+                changed |= each(item, rest, act);
+            }
+            changed
         }
         (Step::Field(name), rest) => body.get_mut(name).is_some_and(|value| each(value, rest, act)),
     }

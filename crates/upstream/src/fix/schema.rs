@@ -40,9 +40,11 @@ const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definition
 
 /// Takes keywords out of every schema; a property that only has such a name stays.
 pub(super) fn strip(body: &mut Value, keys: &[String]) -> bool {
-    PLACES
-        .iter()
-        .fold(false, |changed, place| path::each(body, place, &|schema| clean(schema, keys)) || changed)
+    let mut changed = false;
+    for place in PLACES {
+        changed |= path::each(body, place, &|schema| clean(schema, keys));
+    }
+    changed
 }
 
 /// Whether a schema of the body uses the keyword.
@@ -59,13 +61,17 @@ pub(super) fn at_top(body: &Value, key: &str) -> Option<String> {
 }
 
 fn clean(schema: &mut Value, keys: &[String]) -> bool {
+    let mut changed = false;
     if let Some(list) = schema.as_array_mut() {
-        return list.iter_mut().fold(false, |changed, inner| clean(inner, keys) || changed);
+        for inner in list {
+            changed |= clean(inner, keys);
+        }
+        return changed;
     }
-    let Some(fields) = schema.as_object_mut() else { return false };
+    let Some(fields) = schema.as_object_mut() else { return changed };
     let before = fields.len();
     fields.retain(|key, _| !keys.contains(key));
-    let mut changed = fields.len() != before;
+    changed |= fields.len() != before;
     for (key, inner) in fields {
         if INNER.contains(&key.as_str()) {
             changed |= clean(inner, keys);

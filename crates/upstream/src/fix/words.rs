@@ -8,17 +8,8 @@ use super::{Fix, Remedy, fields, limits, schema};
 
 /// What to change in the request so that it is not refused for this again; None when nothing can be.
 pub(crate) fn diagnose(protocol: ProtocolId, error: &ApiError, sent: &Value) -> Option<Remedy> {
-    match error.kind {
-        ErrorKind::InvalidRequest | ErrorKind::Server | ErrorKind::ContextLength | ErrorKind::NotFound => {}
-        ErrorKind::Authentication
-        | ErrorKind::Permission
-        | ErrorKind::Conflict
-        | ErrorKind::TooLarge
-        | ErrorKind::Refused
-        | ErrorKind::RateLimited
-        | ErrorKind::Quota
-        | ErrorKind::Overloaded
-        | ErrorKind::Timeout => return None,
+    if !may_be_fixable(error.kind) {
+        return None;
     }
     let lower = error.message.to_lowercase();
     let said = Said { text: &error.message, lower: &lower, sent };
@@ -39,6 +30,25 @@ pub(crate) fn diagnose(protocol: ProtocolId, error: &ApiError, sent: &Value) -> 
         .or_else(|| {
             fields::refused(&error.message, &lower, error.param.as_deref(), sent, anthropic).map(lasting)
         })
+}
+
+/// Whether errors of this kind are ever about something in the request that could be changed.
+pub(crate) fn may_be_fixable(kind: ErrorKind) -> bool {
+    match kind {
+        // Some servers answer 500 to what they can't parse, and some gateways 404 to what no model of theirs takes.
+        ErrorKind::InvalidRequest | ErrorKind::Server | ErrorKind::ContextLength | ErrorKind::NotFound => {
+            true
+        }
+        ErrorKind::Authentication
+        | ErrorKind::Permission
+        | ErrorKind::Conflict
+        | ErrorKind::TooLarge
+        | ErrorKind::Refused
+        | ErrorKind::RateLimited
+        | ErrorKind::Quota
+        | ErrorKind::Overloaded
+        | ErrorKind::Timeout => false,
+    }
 }
 
 struct Said<'a> {

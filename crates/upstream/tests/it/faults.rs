@@ -184,6 +184,11 @@ async fn an_error_inside_200() {
     let error = r#"{"error":{"message":"Provider returned error","code":502}}"#;
     twice(streams(&[&format!("data: {error}")]), "a 200 passing $").await;
     twice(answers(http_whole(200, "application/json", error)), "a 200 passing $").await;
+    let peer = answers(http_whole(200, "application/json", error));
+    let (plan, mut whole) = (plan([attempt(provider("a", peer.url("/v1")))]), request());
+    whole.stream = false;
+    let none = Frozen::new().ask(&upstream(), &plan, &whole).await.unwrap_err();
+    assert_eq!((none.error.status, none.error.message.as_str()), (502, "Provider returned error"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -199,7 +204,8 @@ async fn an_anthropic_overload_after_message_start() {
     let mut first = provider("a", a.base_url(ANTHROPIC));
     first.protocol = ANTHROPIC;
     let plan = plan([attempt(first), attempt(provider("b", b.base_url(CHAT)))]);
-    let mut reply = Frozen::new().ask(&upstream(), &plan, &request()).await.unwrap();
+    let mut world = Frozen::new();
+    let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     assert_eq!(record(reply.sent()), ["a 200 passing $", "a 200 passing $", "b 200 answered"]);
     assert_eq!(text(&mut reply).await.unwrap(), "from b");
 }

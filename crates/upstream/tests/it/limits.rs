@@ -105,6 +105,25 @@ async fn a_stall_after_content_breaks_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_that_is_given_up_and_begun_again_goes_on() {
+    let a = peer([Step::Send([sse_head(), chunk(HELLO)].concat()), Step::Stall]);
+    let plan = plan([attempt(provider("a", a.url("/v1")))]);
+    let mut world = Frozen::new();
+    let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
+    delta(&mut reply).await;
+    for _ in 0..2 {
+        tokio::select! {
+            biased;
+            _ = reply.next() => panic!("the peer stalls"),
+            () = advance(Duration::from_secs(4)) => {}
+        }
+    }
+    let (broken, ()) = tokio::join!(biased; reply.next(), advance(Duration::from_secs(2)));
+    assert_eq!(broken.unwrap().unwrap_err().error.kind, ErrorKind::Timeout);
+    assert_eq!(world.elapsed(), IDLE, "keep-alives to a client do not make the limit longer");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_endless_answer_ends_with_the_total_limit() {
     let more = || Step::Send(chunk(HELLO));
     let head = Step::Send([sse_head(), chunk(HELLO)].concat());
