@@ -7,7 +7,7 @@ use rail_model::{Loss, ProtocolId, Request};
 use rail_repair::{Catalog, Mapping, Pipeline, Profile};
 use rail_route::{Attempt, Provider};
 use rail_stdx::Secret;
-use rail_wire::{BodyKind, Encoded, HttpCall, Outbound, Restore, Shrink};
+use rail_wire::{BodyKind, Encoded, HttpCall, Outbound, Protocol, Restore, Shrink};
 use serde_json::Value;
 
 use crate::answer::Flow;
@@ -17,7 +17,7 @@ use crate::{Fix, Outgoing, url};
 /// A request written for one target.
 pub(crate) struct Letter {
     provider: Arc<Provider>,
-    outbound: &'static dyn Outbound,
+    protocol: &'static Protocol,
     method: String,
     url: String,
     headers: Vec<(String, Secret)>,
@@ -41,12 +41,7 @@ impl Letter {
         if let Some(why) = &provider.unusable {
             return Err(why.clone());
         }
-        let Some(protocol) = rail_wire::find(provider.protocol.name()) else {
-            return Err(format!(
-                "the provider speaks `{}`, which is no protocol for requests",
-                provider.protocol
-            ));
-        };
+        let protocol = codec(provider)?;
         let (mut asked, mut losses) = ask_as(request, target, profile);
         let mut spec = target_spec(target, profile);
         spec.shrink = shrink;
@@ -66,9 +61,9 @@ impl Letter {
         });
         let HttpCall { method, path, query, headers, body } = call;
         Ok(Self {
-            outbound: protocol.outbound,
+            protocol,
             method,
-            url: url::join(provider.protocol, &provider.base_url, &path, &query),
+            url: url::join(protocol.id, &provider.base_url, &path, &query),
             headers: headers_for(headers, provider),
             body: Bytes::from(body),
             kind: if asked.stream { BodyKind::Stream } else { BodyKind::Whole },
@@ -83,7 +78,7 @@ impl Letter {
     pub(crate) fn outgoing(&self, key: Option<&Secret>) -> Outgoing {
         let mut headers = self.headers.clone();
         if let Some(key) = key {
-            let (name, value) = key_header(self.provider.protocol, key);
+            let (name, value) = key_header(self.protocol.id, key);
             if !headers.iter().any(|(known, _)| known == name) {
                 headers.push((name.to_owned(), value));
             }
@@ -100,17 +95,21 @@ impl Letter {
     /// What reads the answer.
     pub(crate) fn flow(&self) -> Flow {
         let stages = self.repair.as_ref().map(|(profile, catalog)| rail_repair::stages(profile, catalog));
-        Flow::new(self.outbound.decoder(self.kind), stages.map(Box::<Pipeline>::new), self.restore.clone())
+        Flow::new(
+            self.protocol.outbound.decoder(self.kind),
+            stages.map(Box::<Pipeline>::new),
+            self.restore.clone(),
+        )
     }
 
     /// The protocol it is written in.
     pub(crate) fn protocol(&self) -> ProtocolId {
-        self.provider.protocol
+        self.protocol.id
     }
 
     /// The protocol's reader of answers and errors.
     pub(crate) fn outbound(&self) -> &'static dyn Outbound {
-        self.outbound
+        self.protocol.outbound
     }
 
     /// How the answer was asked for.
@@ -127,6 +126,13 @@ impl Letter {
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         self.body == other.body && self.url == other.url && self.headers == other.headers
     }
+}
+
+/// The codec that a provider is spoken with, or why there is none.
+fn codec(provider: &Provider) -> Result<&'static Protocol, String> {
+    let name = provider.protocol.name();
+    rail_wire::find(name)
+        .ok_or_else(|| format!("the provider speaks `{name}`, which is no protocol for requests"))
 }
 
 /// Makes those changes that are made to the written request.

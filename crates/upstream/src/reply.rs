@@ -56,10 +56,12 @@ impl Reply {
             Ok(event) => return Some(Ok(event)),
             Err(failure) => failure,
         };
+        let error = failure.error();
         if counts(&failure) {
-            self.shared.failed(&self.target);
+            // Whoever reads the answer is told of the failure itself; that a circuit opened shows in the health.
+            self.shared.failed(&self.target, &error.message);
         }
-        Some(Err(Broken { error: failure.error() }))
+        Some(Err(Broken { error }))
     }
 
     /// What was mended in the calls of this answer since the last time.

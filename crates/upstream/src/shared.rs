@@ -8,6 +8,7 @@ use rail_model::ErrorKind;
 use rail_route::{Circuit, Health, Target};
 use tokio::time::Instant;
 
+use crate::Note;
 use crate::keys::Keys;
 use crate::learned::Lessons;
 
@@ -22,6 +23,9 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) lessons: Lessons,
 }
+
+/// How health is told of a failure.
+type Count = fn(&mut Health, &Target, std::time::Instant);
 
 /// Whether a target is asked now.
 pub(crate) enum Admission {
@@ -74,14 +78,14 @@ impl Shared {
         lock(&self.reported).retain(|(known, _)| known != target);
     }
 
-    /// A target failed in a way that will pass; true when its circuit opened by that.
-    pub(crate) fn failed(&self, target: &Target) -> bool {
-        self.count(target, Health::failed)
+    /// A target failed in a way that will pass; the note says that its circuit opened by that.
+    pub(crate) fn failed(&self, target: &Target, because: &str) -> Option<Note> {
+        self.count(target, because, Health::failed)
     }
 
-    /// A target can't be used as it is; true when its circuit opened by that.
-    pub(crate) fn refused(&self, target: &Target) -> bool {
-        self.count(target, Health::refused)
+    /// A target can't be used as it is; the note says that its circuit opened by that.
+    pub(crate) fn refused(&self, target: &Target, because: &str) -> Option<Note> {
+        self.count(target, because, Health::refused)
     }
 
     /// Whether this was not reported of the target yet.
@@ -98,13 +102,14 @@ impl Shared {
         lock(&self.health).circuit(target, Instant::now().into_std())
     }
 
-    fn count(&self, target: &Target, count: fn(&mut Health, &Target, std::time::Instant)) -> bool {
+    fn count(&self, target: &Target, because: &str, count: Count) -> Option<Note> {
         let now = Instant::now().into_std();
         let mut health = lock(&self.health);
         let is_open = |health: &Health| matches!(health.circuit(target, now), Circuit::Open(_));
         let was_open = is_open(&health);
         count(&mut health, target, now);
-        !was_open && is_open(&health)
+        let opened = !was_open && is_open(&health);
+        opened.then(|| Note::CircuitOpened { target: target.clone(), because: because.to_owned() })
     }
 }
 

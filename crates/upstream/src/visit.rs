@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rail_model::{ApiError, ErrorKind, Request};
-use rail_route::{Attempt, Retry, Target};
+use rail_route::{Attempt, Retry};
 use rail_wire::Shrink;
 use tokio::time::{Instant, sleep};
 
@@ -118,9 +118,10 @@ impl Visit<'_> {
         let Attempt { target, provider, .. } = self.attempt;
         match class {
             Class::Passing { retry_after } => {
-                self.failed(log, &error.message);
-                let Some(wait) = pause(&provider.retry, tried.again, retry_after, tried.since.elapsed())
-                else {
+                let since = tried.since.elapsed();
+                let Some(wait) = pause(&provider.retry, tried.again, retry_after, since) else {
+                    // Tries in quick succession say the same thing: a target fails once for each request.
+                    self.failed(log, &error.message);
                     return Next::Leave(class);
                 };
                 tried.again += 1;
@@ -132,8 +133,8 @@ impl Visit<'_> {
             }
             Class::Target => {
                 let because = error.message.clone();
-                if self.shared.refused(target) {
-                    log.note(Note::CircuitOpened { target: target.clone(), because: because.clone() });
+                if let Some(opened) = self.shared.refused(target, &because) {
+                    log.note(opened);
                 }
                 if self.shared.is_news(target, error.kind) {
                     log.note(Note::Refused { target: target.clone(), kind: error.kind, because });
@@ -200,9 +201,8 @@ impl Visit<'_> {
     }
 
     fn failed(&self, log: &Log<'_>, because: &str) {
-        let target: &Target = &self.attempt.target;
-        if self.shared.failed(target) {
-            log.note(Note::CircuitOpened { target: target.clone(), because: because.to_owned() });
+        if let Some(opened) = self.shared.failed(&self.attempt.target, because) {
+            log.note(opened);
         }
     }
 

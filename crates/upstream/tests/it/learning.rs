@@ -88,6 +88,16 @@ async fn a_fix_that_does_not_help_is_not_remembered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_fix_that_would_change_nothing_is_not_sent() {
+    let a = Models::start(vec![refuses("invalid beta flag").repeat()]).unwrap();
+    let plan = plan([attempt(provider("a", a.base_url(CHAT)))]);
+    let none =
+        Frozen::new().ask(&Upstream::new(Arc::new(Plain::default())), &plan, &asked()).await.unwrap_err();
+    assert_eq!(record(&none.sent), ["a 400 fixable"]);
+    assert_eq!(none.error.message, "invalid beta flag");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_only_this_request_was_too_much_for_is_not_remembered() {
     let full = "This model's maximum context length is 32768 tokens. However, you requested 40000 tokens (8000 in the messages, 32000 in the completion).";
     let overflow = Turn::error(ApiError::new(ErrorKind::ContextLength, full));

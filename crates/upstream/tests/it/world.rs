@@ -124,7 +124,8 @@ pub(crate) struct Frozen {
 impl Frozen {
     pub(crate) fn new() -> Self {
         let (held, released) = mpsc::channel::<()>();
-        tokio::task::spawn_blocking(move || released.recv().ok());
+        // A test that waits for what never comes must fail and not hang: after this long the clock runs again.
+        tokio::task::spawn_blocking(move || released.recv_timeout(Duration::from_secs(20)).ok());
         let (pauses, waited) = channel::unbounded_channel();
         let heard = Arc::new(Heard { notes: Mutex::default(), pauses });
         Self { _held: held, heard, pauses: waited, began: Instant::now() }
