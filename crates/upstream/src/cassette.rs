@@ -7,7 +7,8 @@ mod replay;
 mod scrub;
 mod switch;
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use rail_model::ProtocolId;
@@ -67,8 +68,11 @@ pub enum CassetteError {
 
 /// The protocol that a cassette was recorded in: a `replay` provider is spoken to in that one.
 pub fn cassette_protocol(path: &Path) -> Result<ProtocolId, CassetteError> {
-    let text = read(path)?;
-    head(path, text.lines().next().unwrap_or_default()).map(|head| head.protocol)
+    let unreadable =
+        |error: io::Error| CassetteError::Unreadable { path: path.to_owned(), why: error.to_string() };
+    let mut line = String::new();
+    BufReader::new(File::open(path).map_err(unreadable)?).read_line(&mut line).map_err(unreadable)?;
+    head(path, &line).map(|head| head.protocol)
 }
 
 /// Reads a whole cassette, its exchanges in the order in which they began.

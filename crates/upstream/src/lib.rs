@@ -1,17 +1,41 @@
 //! A plan and a request become an answer, whatever fails on the way.
+//!
+//! [`Upstream::ask`] is one loop over the plan. It ends with a [`Reply`] once the first content is here, and from then on
+//! nothing is retried: that a client sees one answer from one target is a fact of the types.
 
+mod answer;
+mod ask;
 pub mod auth;
 mod cassette;
 mod decompress;
+mod failure;
+mod fix;
+mod keys;
+mod learned;
+mod letter;
 mod live;
 mod local;
 mod models;
+mod note;
+mod reply;
+mod send;
+mod shared;
+mod spec;
 mod transport;
+mod url;
+mod verdict;
+mod visit;
 
+pub use ask::{NoAnswer, Upstream};
 pub use cassette::{
     CassetteError, CassetteHead, Matching, Pace, Record, Replay, Transports, cassette_protocol,
 };
+pub use failure::{Class, Limit};
+pub use fix::{Fix, Remedy};
+pub use learned::{Learned, Lesson};
 pub use live::{Live, LiveSettings, Proxies};
 pub use local::{Candidate, LOCAL_LIMIT, LocalKind, LocalServer, find_local, usual_candidates};
 pub use models::{ListError, list_models};
+pub use note::{Note, Notes, Outcome, Sent};
+pub use reply::{Broken, Reply};
 pub use transport::{Body, BoxFuture, Incoming, Outgoing, Transport, TransportError, TransportErrorKind};

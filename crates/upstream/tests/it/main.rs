@@ -1,20 +1,24 @@
-//! The transports against real servers.
+//! The transports against real servers, and requests against sockets that fail in every way.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a failed test")]
 
-#[cfg(test)]
+mod answers;
 mod calls;
-#[cfg(test)]
+mod cancel;
 mod cassettes;
-#[cfg(test)]
+mod circuits;
 mod connections;
-#[cfg(test)]
+mod counted;
 mod encodings;
-#[cfg(test)]
 mod faults;
-#[cfg(test)]
+mod keys;
+mod learning;
+mod limits;
 mod lists;
-#[cfg(test)]
 mod local;
-#[cfg(test)]
+
 mod proxies;
-#[cfg(test)]
+mod scripts;
+mod switch;
 mod tls;
+mod told;
+mod world;

@@ -1,0 +1,168 @@
+//! One send of a letter, up to the first content, and its record.
+
+use std::time::Duration;
+
+use rail_model::{ApiError, ErrorKind};
+use rail_route::Target;
+use rail_stdx::Secret;
+use rail_wire::HttpReply;
+use tokio::time::{Instant, timeout_at};
+
+use crate::answer::{Answer, Limits};
+use crate::failure::{Class, Failure};
+use crate::letter::Letter;
+use crate::{Fix, Incoming, Note, Notes, Outcome, Sent, Transport};
+
+/// So much of an error's body is read.
+const MOST_OF_ERROR: usize = 1 << 20;
+/// How long an error's body is awaited once its status is known.
+const ERROR_WAIT: Duration = Duration::from_secs(10);
+
+/// The sends of one request, and who hears of them.
+pub(crate) struct Log<'a> {
+    notes: &'a dyn Notes,
+    began: Instant,
+    sent: Vec<Sent>,
+}
+
+impl<'a> Log<'a> {
+    pub(crate) fn new(notes: &'a dyn Notes) -> Self {
+        Self { notes, began: Instant::now(), sent: Vec::new() }
+    }
+
+    pub(crate) fn note(&self, note: Note) {
+        self.notes.note(note);
+    }
+
+    /// The record of all sends.
+    pub(crate) fn into_sent(self) -> Vec<Sent> {
+        self.sent
+    }
+}
+
+/// What came of a send, and how long its first content took.
+pub(crate) enum Arrived {
+    /// Content.
+    Content(Box<Answer>, Duration),
+    /// A complete answer with nothing in it.
+    Empty(Box<Answer>),
+}
+
+/// Whom a letter goes to.
+pub(crate) struct Envelope<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) letter: &'a Letter,
+    pub(crate) key: Option<&'a Secret>,
+    /// A change that is tried for the first time.
+    pub(crate) fix: Option<&'a Fix>,
+}
+
+/// Sends a letter and waits for its first content. Every send is recorded, also one that nobody waits for any more.
+pub(crate) async fn send(
+    transport: &dyn Transport,
+    log: &mut Log<'_>,
+    envelope: &Envelope<'_>,
+) -> Result<Arrived, (Class, ApiError)> {
+    let Envelope { target, letter, key, fix } = envelope;
+    let hint = key.map(Secret::hint);
+    log.note(Note::Sending { target: (*target).clone(), key: hint.clone() });
+    let mut open =
+        Open { log, target, key: hint, fix: *fix, sent: Instant::now(), status: None, closed: false };
+    let arrived = deliver(transport, letter, *key, &mut open.status).await;
+    let protocol = letter.protocol();
+    match arrived {
+        Ok((answer, false)) => {
+            let took = open.close(Outcome::Answered, false);
+            Ok(Arrived::Content(answer, took))
+        }
+        Ok((answer, true)) => {
+            open.close(Outcome::Empty, false);
+            Ok(Arrived::Empty(answer))
+        }
+        Err(failure) => {
+            let class = failure.class(protocol, letter.body());
+            let charge = failure.may_be_charged(open.status);
+            open.close(Outcome::Failed { class: class.clone(), problem: failure.to_string() }, charge);
+            Err((class, failure.error()))
+        }
+    }
+}
+
+/// The answer with its first content, and whether it is complete and empty.
+async fn deliver(
+    transport: &dyn Transport,
+    letter: &Letter,
+    key: Option<&Secret>,
+    status: &mut Option<u16>,
+) -> Result<(Box<Answer>, bool), Failure> {
+    let outgoing = letter.outgoing(key);
+    let limits = Limits::from_now(outgoing.provider.timeouts, letter.kind());
+    let incoming = limits.wait(transport.send(outgoing)).await?.map_err(Failure::Transport)?;
+    *status = Some(incoming.status);
+    if !(200..300).contains(&incoming.status) {
+        return Err(Failure::Said(refusal(letter, incoming).await));
+    }
+    let mut answer = Box::new(Answer::new(incoming.body, letter.flow(), limits));
+    let empty = answer.begin().await?;
+    Ok((answer, empty))
+}
+
+/// Reads an error answer, as far as it comes.
+async fn refusal(letter: &Letter, incoming: Incoming) -> ApiError {
+    let Incoming { status, headers, body: mut source } = incoming;
+    if (300..400).contains(&status) {
+        let to = headers.iter().find(|(name, _)| name == "location").map_or("elsewhere", |(_, to)| to);
+        let problem =
+            format!("HTTP {status}: the provider points to {to}; write that address as its `base_url`");
+        return ApiError::new(ErrorKind::NotFound, problem);
+    }
+    let mut body = Vec::new();
+    let until = Instant::now() + ERROR_WAIT;
+    // An error that comes only in part is still an error with this status.
+    while let Ok(Some(Ok(piece))) = timeout_at(until, source.next()).await {
+        body.extend_from_slice(&piece);
+        if body.len() > MOST_OF_ERROR {
+            break;
+        }
+    }
+    letter.outbound().read_error(&HttpReply { status, headers, body })
+}
+
+/// A send that has no end yet. Dropped without one, it was left.
+struct Open<'a, 'n> {
+    log: &'a mut Log<'n>,
+    target: &'a Target,
+    key: Option<String>,
+    fix: Option<&'a Fix>,
+    sent: Instant,
+    status: Option<u16>,
+    closed: bool,
+}
+
+impl Open<'_, '_> {
+    fn close(&mut self, outcome: Outcome, possible_charge: bool) -> Duration {
+        self.closed = true;
+        let took = self.sent.elapsed();
+        let sent = Sent {
+            target: self.target.clone(),
+            key: self.key.take(),
+            began: self.sent.duration_since(self.log.began),
+            took,
+            status: self.status,
+            fix: self.fix.cloned(),
+            outcome,
+            possible_charge,
+        };
+        self.log.note(Note::Sent(sent.clone()));
+        self.log.sent.push(sent);
+        took
+    }
+}
+
+impl Drop for Open<'_, '_> {
+    fn drop(&mut self) {
+        if !self.closed {
+            self.close(Outcome::Left, true);
+        }
+    }
+}
