@@ -28,12 +28,13 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, ChainError> {
         let wrong = |problem| ChainError { entry: text.trim().to_owned(), problem };
-        let (provider, model) =
-            text.split_once(',').ok_or_else(|| wrong("it has no `,` between provider and model"))?;
+        let (provider, model) = text
+            .split_once(',')
+            .ok_or_else(|| wrong("it has no `,` between provider and model; write `provider,model`"))?;
         let (provider, model) = (provider.trim(), model.trim());
         match (provider.is_empty(), model.is_empty(), model.contains([',', ';'])) {
-            (true, _, _) => Err(wrong("no provider stands before the `,`")),
-            (_, true, _) => Err(wrong("no model stands after the `,`")),
+            (true, _, _) => Err(wrong("no provider stands before the `,`; write `provider,model`")),
+            (_, true, _) => Err(wrong("no model stands after the `,`; write `provider,model`")),
             (_, _, true) => Err(wrong("a model's name holds no `,`; write `;` between targets")),
             (false, false, false) => Ok(Self::new(provider, model)),
         }
@@ -66,11 +67,11 @@ impl fmt::Display for Chain {
 
 /// An entry of a chain that names no target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{entry}` is no target: {problem}; write `provider,model`")]
+#[error("`{entry}` is no target: {problem}")]
 pub struct ChainError {
     /// The entry as it was written.
     pub entry: String,
-    /// What is wrong with it.
+    /// What is wrong with it, and what to write.
     pub problem: &'static str,
 }
 
@@ -102,10 +103,7 @@ mod tests {
             ("a,b;;c,d", "`` is no target: it has no `,` between provider and model; write `provider,model`"),
             (",b", "`,b` is no target: no provider stands before the `,`; write `provider,model`"),
             ("a, ;c,d", "`a,` is no target: no model stands after the `,`; write `provider,model`"),
-            (
-                "a,b,c,d",
-                "`a,b,c,d` is no target: a model's name holds no `,`; write `;` between targets; write `provider,model`",
-            ),
+            ("a,b,c,d", "`a,b,c,d` is no target: a model's name holds no `,`; write `;` between targets"),
         ] {
             assert_eq!(text.parse::<Chain>().unwrap_err().to_string(), expected, "{text}");
         }

@@ -20,15 +20,25 @@ pub fn distance(one: &str, other: &str) -> usize {
 
 /// The known word that was most likely meant, if one is near enough to be worth naming.
 ///
-/// Case, `-` and `_` count as nothing. A word may be wrong in a third of its letters; the first of several equally near wins.
+/// Case, `-` and `_` count as nothing. A word may be wrong in a third of its letters, or be the beginning of what was meant;
+/// the first of several equally near wins.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let squash = |text: &str| -> String {
         text.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
     };
     let word = squash(word);
     let most = (word.chars().count() / 3).max(1);
-    let near = known.into_iter().map(|known| (distance(&word, &squash(known)), known));
-    near.filter(|(far, _)| *far <= most).min_by_key(|(far, _)| *far).map(|(_, known)| known)
+    let far = |known: &str| {
+        let known = squash(known);
+        match distance(&word, &known) {
+            far if far <= most => Some(far),
+            // Whoever wrote only the beginning left out the rest, and mistook nothing.
+            _ if word.len() > 2 && known.starts_with(&word) => Some(most + 1),
+            _ => None,
+        }
+    };
+    let near = known.into_iter().filter_map(|known| Some((far(known)?, known)));
+    near.min_by_key(|(far, _)| *far).map(|(_, known)| known)
 }
 
 #[cfg(test)]
@@ -58,6 +68,8 @@ mod tests {
             ("protocl", Some("protocol")),
             ("timeout", Some("timeouts")),
             ("keyz", Some("key")),
+            ("proto", Some("protocol")),
+            ("ba", None),
             ("endpoint", None),
             ("x", None),
             ("", None),
