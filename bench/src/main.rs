@@ -1,4 +1,4 @@
-//! `cargo run --release -p rail-bench -- wire|repair|route|tokens`: figures as ratios to a reference measured in the same run.
+//! `cargo run --release -p rail-bench -- wire|repair|route|tokens|upstream`: figures as ratios to a reference measured in the same run.
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 #![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
 
@@ -6,6 +6,7 @@ mod repair;
 mod route;
 mod timing;
 mod tokens;
+mod upstream;
 mod wire;
 
 use std::process::ExitCode;
@@ -31,8 +32,12 @@ fn main() -> ExitCode {
             }
             ExitCode::SUCCESS
         }
+        Some("upstream") => {
+            upstream::run();
+            ExitCode::SUCCESS
+        }
         Some(other) => {
-            eprintln!("no benchmark `{other}`; there are: wire, repair, route, tokens");
+            eprintln!("no benchmark `{other}`; there are: wire, repair, route, tokens, upstream");
             ExitCode::from(2)
         }
     }
