@@ -1,9 +1,13 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod clock;
 mod debug;
+mod output;
+mod provider;
+mod route;
 mod setup;
+mod state;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +31,12 @@ enum Command {
     /// Look inside: one request, answer or stream through the codecs.
     #[command(subcommand)]
     Debug(debug::Debug),
+    /// The providers: what is known of them, whether they answer, and which of them comes first.
+    #[command(subcommand)]
+    Provider(provider::ProviderCommand),
+    /// Which model answers a request, and why.
+    #[command(subcommand)]
+    Route(route::Route),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -35,6 +45,8 @@ enum Failure {
     Usage(anyhow::Error),
     /// The task was understood and failed.
     Task(anyhow::Error),
+    /// Ctrl-C.
+    Interrupted,
 }
 
 impl From<anyhow::Error> for Failure {
@@ -44,21 +56,23 @@ impl From<anyhow::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let Cli { common: _, command } = Cli::parse();
+    let Cli { common, command } = Cli::parse();
     let result = match command {
         Command::Debug(debug) => debug.run(),
+        Command::Provider(provider) => provider.run(&common),
+        Command::Route(route) => route.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Usage(error)) => (error, 2),
         Err(Failure::Task(error)) => (error, 1),
+        Err(Failure::Interrupted) => return ExitCode::from(130),
     };
     if is_broken_pipe(&error) {
         // The reader has seen enough, as in `rail … | head`.
         return ExitCode::SUCCESS;
     }
-    // A closed stderr must not turn one failure into another.
-    let _ = writeln!(std::io::stderr(), "rail: {error:#}");
+    output::tell(&format!("{error:#}"));
     ExitCode::from(code)
 }
 

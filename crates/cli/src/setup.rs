@@ -13,7 +13,7 @@ use rail_upstream::{
     Transports, find_local, usual_candidates,
 };
 
-use crate::Failure;
+use crate::{Failure, output};
 
 /// Flags that every command takes.
 #[derive(Args, Clone, Default)]
@@ -21,6 +21,9 @@ pub(crate) struct Common {
     /// A configuration file that counts more than all others.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// The model: a target `provider,model`, an alias, or a virtual model.
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) model: Option<String>,
 }
 
 impl Common {
@@ -43,6 +46,13 @@ impl Common {
             return Ok(loaded);
         }
         load(&Inputs { local, ..inputs }).map_err(wrong)
+    }
+}
+
+/// Tells the warnings that bear on requests and that no output shows; `rail config check` has all of them.
+pub(crate) fn warn(loaded: &Loaded) {
+    for warning in loaded.notable_warnings() {
+        output::tell(&format!("warning: {warning}"));
     }
 }
 

@@ -82,6 +82,16 @@ impl Places {
         self.state.join("active.json")
     }
 
+    /// What was learned of targets.
+    pub fn learned(&self) -> PathBuf {
+        self.state.join("learned.json")
+    }
+
+    /// How targets fared when they were last asked.
+    pub fn health(&self) -> PathBuf {
+        self.state.join("health.json")
+    }
+
     /// The folders that the user trusts.
     pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")

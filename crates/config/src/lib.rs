@@ -5,6 +5,7 @@
 
 mod active;
 mod check;
+mod choose;
 mod compose;
 mod docs;
 pub mod dotenv;
@@ -16,7 +17,9 @@ pub mod found;
 pub mod hijack;
 pub mod import;
 mod keyring;
+mod listed;
 mod load;
+mod notable;
 mod origin;
 mod problem;
 mod read;
@@ -33,10 +36,12 @@ mod watch;
 mod way;
 
 pub use active::set_active;
+pub use choose::{Chosen, NotChosen};
 pub use compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
 pub use docs::reference;
 pub use env::{Env, PROJECT_FOLDER, Places};
 pub use extras::Extras;
+pub use listed::{KeyShown, ListedProvider};
 pub use load::{FileFound, Inputs, LayerFile, Loaded, load};
 pub use origin::{Layer, Origin, Place};
 pub use problem::{Problem, Problems};

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Target;
 
@@ -68,7 +68,7 @@ enum Ended {
 }
 
 /// The last error of a target.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LastError {
     /// Whether it will pass by itself.
     pub class: ErrorClass,
@@ -77,7 +77,7 @@ pub struct LastError {
 }
 
 /// Whether a target's failure will pass by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
     /// It will: an overload, a broken connection.
@@ -105,6 +105,8 @@ pub struct TargetHealth {
     pub failed: u64,
     /// The last failure.
     pub last_error: Option<LastError>,
+    /// Seconds since something last ended there.
+    pub heard_seconds_ago: Option<u64>,
 }
 
 impl Health {
@@ -149,6 +151,13 @@ impl Health {
         let seen = self.seen(target);
         seen.broke(ErrorClass::Refused, reason, now);
         seen.open(now);
+    }
+
+    /// Another process has seen that a target's circuit is open, and will be for this long.
+    pub fn open_for(&mut self, target: &Target, left: Duration, now: Instant) {
+        // Nothing we write is open for longer; what was stored may have been edited.
+        let left = left.min(OPEN_MOST);
+        self.seen(target).open = Some((now + left, left.max(OPEN_FIRST)));
     }
 
     /// What is known of every target, in the order of their names.
@@ -229,6 +238,10 @@ impl Seen {
             succeeded: self.succeeded,
             failed: self.failed,
             last_error: self.last_error.clone(),
+            heard_seconds_ago: self
+                .outcomes
+                .back()
+                .map(|(at, _)| now.saturating_duration_since(*at).as_secs()),
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::figures::{count, grouped};
 use crate::line::{Line, Place};
 use crate::stay::{Stay, stay};
 use crate::{
-    Circuit, Facts, Health, ImageMatch, ModelProfile, Provider, Routing, Session, Target, ToolStyle,
+    Calibration, Circuit, Facts, Health, ImageMatch, ModelProfile, Provider, Routing, Session, Target,
+    ToolStyle,
 };
 
 /// Tokens of output that a request needs room for when it does not say how many it wants.
@@ -77,6 +78,13 @@ pub fn plan(input: &PlanInput<'_>) -> Plan {
         attempts,
         skipped,
     }
+}
+
+/// The facts with the tokens that the target asked first will count: the estimate, and what was learned of that target.
+pub fn calibrated<'a>(input: &PlanInput<'a>, learned: impl Fn(&Target) -> Calibration) -> Facts<'a> {
+    let first = plan(input).attempts.into_iter().next();
+    let calibration = first.map(|attempt| learned(&attempt.target)).unwrap_or_default();
+    Facts { tokens: calibration.apply(input.facts.tokens), ..input.facts.clone() }
 }
 
 /// Those that can serve the request, and why the others can't. Who is there but not able comes back when nobody is able: a

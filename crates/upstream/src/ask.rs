@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rail_model::{ApiError, Request};
-use rail_route::{Attempt, Health, Plan, Target};
+use rail_route::{Attempt, Health, Plan, Target, estimate};
 use rail_wire::Shrink;
 
 use crate::answer::Answer;
@@ -20,7 +20,7 @@ use crate::{Fix, Learned, Note, Notes, Reply, Sent, Transport};
 /// Asks targets, and remembers how they fared. Cheap to clone: all clones share what they remember.
 #[derive(Clone)]
 pub struct Upstream {
-    transport: Arc<dyn Transport>,
+    pub(crate) transport: Arc<dyn Transport>,
     shared: Arc<Shared>,
     shrink: Option<Shrink>,
 }
@@ -60,7 +60,7 @@ impl Upstream {
                 }
                 Admission::Yes => {
                     if let Some((answer, letter)) = self.visit(attempt, request, &mut log, &mut run).await {
-                        return Ok(self.reply(attempt, answer, letter, log));
+                        return Ok(self.reply(request, (attempt, answer, letter), log));
                     }
                 }
                 Admission::Probe(probe) => {
@@ -68,18 +68,18 @@ impl Upstream {
                     let visited = self.visit(attempt, request, &mut log, &mut run).await;
                     drop(probe);
                     if let Some((answer, letter)) = visited {
-                        return Ok(self.reply(attempt, answer, letter, log));
+                        return Ok(self.reply(request, (attempt, answer, letter), log));
                     }
                 }
             }
         }
         for attempt in last {
             if let Some((answer, letter)) = self.visit(attempt, request, &mut log, &mut run).await {
-                return Ok(self.reply(attempt, answer, letter, log));
+                return Ok(self.reply(request, (attempt, answer, letter), log));
             }
         }
         match run.empty {
-            Some((attempt, answer, letter)) => Ok(self.reply(&attempt, answer, letter, log)),
+            Some((attempt, answer, letter)) => Ok(self.reply(request, (&attempt, answer, letter), log)),
             None => Err(NoAnswer { error: verdict(plan, &run.misses), sent: log.into_sent() }),
         }
     }
@@ -128,12 +128,18 @@ impl Upstream {
         None
     }
 
-    fn reply(&self, attempt: &Attempt, answer: Box<Answer>, letter: Letter, log: Log<'_>) -> Reply {
+    fn reply(
+        &self,
+        request: &Request,
+        (attempt, answer, letter): (&Attempt, Box<Answer>, Letter),
+        log: Log<'_>,
+    ) -> Reply {
         let target = attempt.target.clone();
         for loss in &letter.losses {
             log.note(Note::Lost { target: target.clone(), loss: loss.clone() });
         }
-        Reply::new(target, letter.losses, log.into_sent(), answer, Arc::clone(&self.shared))
+        let (sent, shared) = (log.into_sent(), Arc::clone(&self.shared));
+        Reply::new(target, letter.losses, sent, answer, shared, estimate(request).total())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What targets were found to refuse, kept in a file so that each is found once.
+//! What targets were found to refuse, and how they count tokens, kept in a file so that each is found once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rail_route::Target;
+use rail_route::{Calibration, Target};
 use rail_stdx::{Access, replace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +17,8 @@ use crate::Fix;
 const MOST: usize = 32;
 /// The most of a message that is kept.
 const MESSAGE: usize = 500;
+/// A factor is written when it has moved by more than this share of what the file has.
+const MOVED: f64 = 0.02;
 
 /// One thing that a target was found to refuse.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -33,6 +35,7 @@ pub struct Lesson {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Learned {
     fixes: BTreeMap<String, Vec<Lesson>>,
+    calibration: BTreeMap<String, Calibration>,
     /// What others keep in the same file.
     rest: Map<String, Value>,
 }
@@ -48,6 +51,23 @@ impl Learned {
         self.fixes.iter().map(|(target, lessons)| (target.as_str(), lessons.as_slice()))
     }
 
+    /// How a target counts tokens, as far as its answers have told.
+    pub fn calibration(&self, target: &Target) -> Calibration {
+        self.calibration.get(&target.to_string()).copied().unwrap_or_default()
+    }
+
+    /// What a file holds. One that can't be read is set aside, and the error says so.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        load(path)
+    }
+
+    /// Takes what was heard of a target's tokens, unless more was heard of it already.
+    fn hear(&mut self, name: &str, heard: Calibration) {
+        if heard.reports() > self.calibration.get(name).map_or(0, Calibration::reports) {
+            self.calibration.insert(name.to_owned(), heard);
+        }
+    }
+
     /// Reads the file's text. An entry that this version has no word for is passed over.
     fn read(text: &str) -> Result<Self, serde_json::Error> {
         let mut rest: Map<String, Value> = serde_json::from_str(text)?;
@@ -58,8 +78,14 @@ impl Learned {
         let known = |lessons: Vec<Value>| {
             lessons.into_iter().filter_map(|lesson| serde_json::from_value(lesson).ok()).collect()
         };
+        let calibration: BTreeMap<String, Value> = match rest.shift_remove("calibration") {
+            Some(calibration) => serde_json::from_value(calibration)?,
+            None => BTreeMap::new(),
+        };
+        let read = |(target, value)| Some((target, serde_json::from_value(value).ok()?));
         Ok(Self {
             fixes: fixes.into_iter().map(|(target, lessons)| (target, known(lessons))).collect(),
+            calibration: calibration.into_iter().filter_map(read).collect(),
             rest,
         })
     }
@@ -67,6 +93,10 @@ impl Learned {
     fn write(&self) -> Vec<u8> {
         let mut all = Map::new();
         all.insert("fixes".to_owned(), serde_json::to_value(&self.fixes).unwrap_or_default());
+        if !self.calibration.is_empty() {
+            let calibration = serde_json::to_value(&self.calibration).unwrap_or_default();
+            all.insert("calibration".to_owned(), calibration);
+        }
         all.extend(self.rest.clone());
         let mut bytes = serde_json::to_vec_pretty(&all).unwrap_or_default();
         bytes.push(b'\n');
@@ -113,6 +143,8 @@ fn same_matter(old: &Fix, new: &Fix) -> bool {
 pub(crate) struct Lessons {
     path: Option<PathBuf>,
     known: Mutex<Learned>,
+    /// What this process heard of targets' tokens, by `provider,model`; the file has it only once it has moved.
+    heard: Mutex<BTreeMap<String, Calibration>>,
     /// Held while the file changes, so that requests which only look never wait for a disk.
     writing: Mutex<()>,
 }
@@ -124,17 +156,39 @@ impl Lessons {
             Ok(known) => (known, None),
             Err(problem) => (Learned::default(), Some(problem)),
         };
-        (Self { path: Some(path), known: Mutex::new(known), writing: Mutex::default() }, problem)
+        (Self { path: Some(path), known: Mutex::new(known), ..Self::default() }, problem)
     }
 
     /// What is known now.
     pub(crate) fn known(&self) -> Learned {
-        self.lock().clone()
+        let mut known = lock(&self.known).clone();
+        lock(&self.heard).iter().for_each(|(name, heard)| known.hear(name, *heard));
+        known
+    }
+
+    /// Hears what a target made of an estimate; true when that is worth writing down.
+    pub(crate) fn hear(&self, target: &Target, estimated: u64, reported: u64) -> bool {
+        let name = target.to_string();
+        let known = lock(&self.known).calibration.get(&name).copied();
+        let mut all = lock(&self.heard);
+        let heard = all.entry(name).or_default();
+        if let Some(known) = known.filter(|known| known.reports() > heard.reports()) {
+            *heard = known;
+        }
+        let before = heard.reports();
+        heard.learn(estimated, reported);
+        let moved = known.is_none_or(|known| (heard.factor() / known.factor() - 1.0).abs() > MOVED);
+        heard.reports() > before && moved
+    }
+
+    /// Writes down what was heard.
+    pub(crate) fn keep_heard(&self) -> Result<(), String> {
+        self.change(|_| {})
     }
 
     /// What is done about a target's refusals.
     pub(crate) fn fixes(&self, target: &Target) -> Vec<Fix> {
-        self.lock().of(target).iter().map(|lesson| lesson.fix.clone()).collect()
+        lock(&self.known).of(target).iter().map(|lesson| lesson.fix.clone()).collect()
     }
 
     /// Keeps lessons of a target, in memory whatever happens to the file.
@@ -151,27 +205,29 @@ impl Lessons {
 
     fn change(&self, change: impl FnOnce(&mut Learned)) -> Result<(), String> {
         let Some(path) = &self.path else {
-            change(&mut self.lock());
+            change(&mut lock(&self.known));
             return Ok(());
         };
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.writing);
         let (mut learned, problem) = match load(path) {
             Ok(learned) => (learned, None),
             Err(problem) => (self.known(), Some(problem)),
         };
         change(&mut learned);
+        lock(&self.heard).iter().for_each(|(name, heard)| learned.hear(name, *heard));
         let written = replace(path, &learned.write(), Access::Owner);
-        *self.lock() = learned;
+        *lock(&self.known) = learned;
         match (written, problem) {
             (Err(error), _) => Err(format!("{}: what was learned can't be written: {error}", path.display())),
             (Ok(()), Some(problem)) => Err(problem),
             (Ok(()), None) => Ok(()),
         }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Learned> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves these values whole: each change is one call.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads the file; one that is broken gets another name, so that it is neither lost nor in the way.
@@ -280,14 +336,44 @@ mod tests {
 
     #[test]
     fn what_others_keep_and_what_is_not_known_do_no_harm() {
-        let text = r#"{"calibration": {"p,m": 1.07}, "fixes": {"p,m": [
+        let text = r#"{"else": {"p,m": 1.07}, "fixes": {"p,m": [
             {"fix": {"kind": "whole"}, "because": "x", "at": 1},
             {"fix": {"kind": "from-the-future"}, "because": "x", "at": 1}
-        ]}}"#;
+        ]}, "calibration": {"p,m": {"factor": 1.5, "reports": 3}, "p,n": "from the future"}}"#;
         let learned = Learned::read(text).unwrap();
         assert_eq!(learned.of(&Target::new("p", "m")).len(), 1);
+        assert_eq!(learned.calibration(&Target::new("p", "m")).apply(100), 150);
+        assert_eq!(learned.calibration(&Target::new("p", "n")), Calibration::default());
         let written: Value = serde_json::from_slice(&learned.write()).unwrap();
-        assert_eq!(written["calibration"]["p,m"].to_string(), "1.07");
+        assert_eq!(written["else"]["p,m"].to_string(), "1.07");
+    }
+
+    #[test]
+    fn factors_are_written_when_they_moved_and_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("learned.json");
+        let target = Target::new("p", "m");
+        let factor = |lessons: &Lessons| (lessons.known().calibration(&target).factor() * 100.0).round();
+        let (one, _) = Lessons::at(path.clone());
+        assert!(!one.hear(&target, 10, 30), "too little to say anything");
+        assert!(one.hear(&target, 1_000, 1_000), "the first is written, whatever it says");
+        one.keep_heard().unwrap();
+        assert!(!one.hear(&target, 1_000, 1_030), "half of the way to 3 % more");
+        assert!(one.hear(&target, 1_000, 1_300));
+        assert_eq!(factor(&one), 111.0);
+
+        let (other, _) = Lessons::at(path.clone());
+        assert_eq!(factor(&other), 100.0, "it was not written yet");
+        one.learn(&Target::new("p", "n"), vec![lesson(Fix::Whole)]).unwrap();
+        assert_eq!(factor(&one), 111.0, "a change of something else takes it along and loses nothing");
+        other.learn(&target, vec![lesson(Fix::Whole)]).unwrap();
+        assert_eq!(factor(&other), 111.0, "who has heard less takes what the file has");
+        assert!(!other.hear(&target, 1_000, 1_110));
+        assert_eq!(Learned::load(&path).unwrap().calibration(&target).reports(), 3);
+        let memory = Lessons::default();
+        memory.hear(&target, 1_000, 2_000);
+        memory.keep_heard().unwrap();
+        assert_eq!(factor(&memory), 200.0, "without a file it is known all the same");
     }
 
     #[test]

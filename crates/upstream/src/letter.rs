@@ -101,6 +101,11 @@ impl Letter {
         )
     }
 
+    /// Whom it is for.
+    pub(crate) fn provider(&self) -> &Provider {
+        &self.provider
+    }
+
     /// The protocol it is written in.
     pub(crate) fn protocol(&self) -> ProtocolId {
         self.protocol.id

@@ -85,10 +85,7 @@ pub async fn list_models(
             Some(protocol) => protocol.outbound.read_error(&reply),
             None => rail_wire::openai_chat::PROTOCOL.outbound.read_error(&reply),
         };
-        // Some servers repeat the key that they refuse.
-        for key in key.into_iter().chain(&provider.keys).filter(|key| !key.is_empty()) {
-            error.message = error.message.replace(key.reveal(), "***");
-        }
+        auth::hide_keys(provider, key, &mut error);
         return Err(ListError::Refused {
             provider: name.clone(),
             status: reply.status,

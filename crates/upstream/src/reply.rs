@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rail_model::{ApiError, Event, Loss};
+use rail_model::{ApiError, Event, Loss, Usage};
 use rail_route::Target;
 
 use crate::Sent;
@@ -20,6 +20,15 @@ pub struct Reply {
     sent: Vec<Sent>,
     answer: Box<Answer>,
     shared: Arc<Shared>,
+    counted: Counted,
+}
+
+/// What was estimated of a request, and what its answer says of it.
+struct Counted {
+    estimated: u64,
+    usage: Usage,
+    /// Whether something was heard that the file should have.
+    unwritten: bool,
 }
 
 impl Reply {
@@ -29,8 +38,10 @@ impl Reply {
         sent: Vec<Sent>,
         answer: Box<Answer>,
         shared: Arc<Shared>,
+        estimated: u64,
     ) -> Self {
-        Self { target, losses, sent, answer, shared }
+        let counted = Counted { estimated, usage: Usage::default(), unwritten: false };
+        Self { target, losses, sent, answer, shared, counted }
     }
 
     /// Who answers.
@@ -52,9 +63,16 @@ impl Reply {
     ///
     /// It may be dropped while it waits and called again: nothing is lost.
     pub async fn next(&mut self) -> Option<Result<Event, Broken>> {
-        let failure = match self.answer.next().await? {
-            Ok(event) => return Some(Ok(event)),
-            Err(failure) => failure,
+        let failure = match self.answer.next().await {
+            Some(Ok(event)) => {
+                self.count(&event);
+                return Some(Ok(event));
+            }
+            Some(Err(failure)) => failure,
+            None => {
+                self.keep_heard().await;
+                return None;
+            }
         };
         let error = failure.error();
         if counts(&failure) {
@@ -62,6 +80,33 @@ impl Reply {
             self.shared.failed(&self.target, &error.message);
         }
         Some(Err(Broken { error }))
+    }
+
+    /// Learns from the tokens that the target reports, once they are final.
+    fn count(&mut self, event: &Event) {
+        match event {
+            Event::Usage(usage) => self.counted.usage.update(usage.clone()),
+            Event::Finished { .. } => {
+                let Counted { estimated, usage, unwritten } = &mut self.counted;
+                *unwritten = self.shared.lessons.hear(&self.target, *estimated, usage.all_input());
+            }
+            Event::Started { .. }
+            | Event::Opened { .. }
+            | Event::Delta { .. }
+            | Event::Closed { .. }
+            | Event::Failed(_)
+            | Event::Ping
+            | Event::Opaque(_) => {}
+        }
+    }
+
+    /// Writes down what was heard, behind the last event, so that nobody waits for a disk.
+    async fn keep_heard(&mut self) {
+        if std::mem::take(&mut self.counted.unwritten) {
+            let shared = Arc::clone(&self.shared);
+            // What can't be written is known all the same; the next lesson tells what is wrong with the file.
+            let _ = tokio::task::spawn_blocking(move || shared.lessons.keep_heard()).await;
+        }
     }
 
     /// What was mended in the calls of this answer since the last time.

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::answer::{Answer, Limits};
 use crate::failure::{Class, Failure};
 use crate::letter::Letter;
-use crate::{Fix, Incoming, Note, Notes, Outcome, Sent, Transport};
+use crate::{Fix, Incoming, Note, Notes, Outcome, Sent, Transport, auth};
 
 /// So much of an error's body is read.
 const MOST_OF_ERROR: usize = 1 << 20;
@@ -125,7 +125,9 @@ async fn refusal(letter: &Letter, incoming: Incoming) -> ApiError {
             break;
         }
     }
-    letter.outbound().read_error(&HttpReply { status, headers, body })
+    let mut error = letter.outbound().read_error(&HttpReply { status, headers, body });
+    auth::hide_keys(letter.provider(), None, &mut error);
+    error
 }
 
 /// A send that has no end yet. Dropped without one, it was left.

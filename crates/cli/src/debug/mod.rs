@@ -4,6 +4,7 @@ mod decode;
 mod translate;
 
 use clap::Subcommand;
+use rail_wire::{ALL, Protocol, find};
 
 use crate::Failure;
 
@@ -24,4 +25,12 @@ impl Debug {
             Self::Translate(translate) => translate.run(),
         }
     }
+}
+
+/// The protocol of this name, as an argument.
+pub(crate) fn protocol(name: &str) -> Result<&'static Protocol, String> {
+    find(name).ok_or_else(|| {
+        let known: Vec<&str> = ALL.iter().map(|protocol| protocol.id.name()).collect();
+        format!("no such protocol; there are {}", known.join(", "))
+    })
 }

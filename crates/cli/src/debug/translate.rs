@@ -6,10 +6,9 @@ use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use rail_image::{Bounds, shrink};
 use rail_model::{Event, Loss};
-use rail_wire::{
-    ALL, BodyKind, Encoded, HttpCall, HttpReply, ImageLimits, Protocol, ReplyTo, Shrunk, TargetSpec, find,
-};
+use rail_wire::{BodyKind, Encoded, HttpCall, HttpReply, ImageLimits, Protocol, ReplyTo, Shrunk, TargetSpec};
 
+use super::protocol;
 use crate::Failure;
 
 #[derive(Args)]
@@ -52,13 +51,6 @@ enum Kind {
     EmbedRequest,
     /// Embeddings.
     EmbedResponse,
-}
-
-fn protocol(name: &str) -> Result<&'static Protocol, String> {
-    find(name).ok_or_else(|| {
-        let known: Vec<&str> = ALL.iter().map(|protocol| protocol.id.name()).collect();
-        format!("no such protocol; there are {}", known.join(", "))
-    })
 }
 
 impl Translate {

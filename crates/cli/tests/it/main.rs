@@ -4,6 +4,11 @@
 mod cassettes;
 mod chat_answers;
 mod decode;
+mod explain;
+mod home;
+mod interrupt;
 mod native_calls;
 mod process;
+mod providers;
+mod switch;
 mod translate;

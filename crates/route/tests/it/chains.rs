@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rail_route::{ImageMatch, Provider};
+use rail_route::{Calibration, ImageMatch, PlanInput, Provider, Target, calibrated, plan};
 use serde_json::json;
 
 use crate::setup::{Case, Lack, add_provider, image, order, profiles, seconds, target, tools};
@@ -210,4 +210,29 @@ fn attempts_keep_what_the_upstream_needs() {
     let plan = case.plan();
     let first = &plan.attempts[0];
     assert_eq!((first.provider.name.as_str(), first.profile.window), ("modelscope", Some(200_000)));
+}
+
+#[test]
+fn tokens_are_those_that_the_first_target_counts() {
+    let twice = |_: &Target| {
+        let mut calibration = Calibration::default();
+        calibration.learn(1_000, 2_000);
+        calibration
+    };
+    let nothing = |_: &Target| Calibration::default();
+    let mut case = coding();
+    case.tokens = 40_000;
+    assert_eq!(case.with_input(|input| calibrated(input, nothing).tokens), 40_000);
+    let of_the_first = |target: &Target| {
+        if target.to_string() == MODELSCOPE { twice(target) } else { Calibration::default() }
+    };
+    let virtual_model = case.with_input(|input| {
+        let facts = calibrated(input, of_the_first);
+        assert_eq!(facts.tokens, 80_000);
+        plan(&PlanInput { facts: &facts, ..*input }).virtual_model
+    });
+    assert_eq!(virtual_model.as_deref(), Some("longContext"));
+    case.routing.chains.clear();
+    case.routing.security.clear();
+    assert_eq!(case.with_input(|input| calibrated(input, twice).tokens), 40_000, "nobody counts");
 }

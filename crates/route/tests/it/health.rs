@@ -1,4 +1,4 @@
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rail_route::{Circuit, Health};
 use serde_json::json;
@@ -112,15 +112,31 @@ fn the_listing_has_all_that_is_known() {
             {
                 "target": "a,gone", "circuit": "open", "open_seconds": 20, "failure_rate": 1.0, "latency_ms": null,
                 "succeeded": 0, "failed": 1, "last_error": {"class": "refused", "text": "x".repeat(300)},
+                "heard_seconds_ago": 10,
             },
             {
                 "target": "z,fast", "circuit": "closed", "open_seconds": null, "failure_rate": 1.0 / 3.0, "latency_ms": 1200,
                 "succeeded": 2, "failed": 1, "last_error": {"class": "passing", "text": "HTTP 529: overloaded"},
+                "heard_seconds_ago": 10,
             },
         ])
     );
     let hour = health.snapshot(now + seconds(3_600));
     assert_eq!((hour[0].circuit, hour[1].failure_rate), ("half-open", None));
+}
+
+#[test]
+fn a_circuit_that_another_process_saw_open_is_open() {
+    let (mut health, now) = (Health::default(), start());
+    let of = target("a,b");
+    health.open_for(&of, seconds(7), now);
+    assert_eq!(health.circuit(&of, now), Circuit::Open(now + seconds(7)));
+    assert_eq!(health.circuit(&of, now + seconds(7)), Circuit::HalfOpen);
+    health.failed(&of, "503", now + seconds(7));
+    assert_eq!(health.circuit(&of, now + seconds(7)), Circuit::Open(now + seconds(67)));
+    health.open_for(&of, Duration::MAX, now);
+    assert_eq!(health.circuit(&of, now), Circuit::Open(now + seconds(300)), "nobody opens it for longer");
+    assert_eq!(health.snapshot(now)[0].heard_seconds_ago, Some(0));
 }
 
 #[test]

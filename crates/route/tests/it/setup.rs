@@ -170,8 +170,12 @@ impl Case {
     }
 
     pub(crate) fn plan(&self) -> Plan {
+        self.with_input(plan)
+    }
+
+    pub(crate) fn with_input<T>(&self, see: impl FnOnce(&PlanInput<'_>) -> T) -> T {
         let facts = facts(&self.request, &Client::default(), self.tokens);
-        plan(&PlanInput {
+        see(&PlanInput {
             routing: &self.routing,
             facts: &facts,
             health: &self.health,

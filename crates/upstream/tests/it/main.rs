@@ -15,7 +15,7 @@ mod learning;
 mod limits;
 mod lists;
 mod local;
-
+mod probes;
 mod proxies;
 mod scripts;
 mod switch;
