@@ -230,11 +230,12 @@ impl Place {
             format!(
                 "{host} does not answer in HTTP; check `providers.{provider}.base_url`, its `http://` or `https://` too"
             )
-        } else if find::<rustls::Error>(causes).is_some() {
-            return TransportError {
-                kind: TransportErrorKind::Tls,
-                problem: format!("the secure connection to {host} failed {when}; try again"),
-            };
+        } else if let Some(error) = find::<rustls::Error>(causes) {
+            let problem = format!("the secure connection to {host} failed {when}: {error}; try again");
+            // A server that wants a certificate of ours says so only now. All else is a way that damages bytes.
+            let refuses = matches!(error, rustls::Error::AlertReceived(_));
+            let kind = if refuses { TransportErrorKind::Tls } else { TransportErrorKind::Broken };
+            return TransportError { kind, problem };
         } else if reset(causes) {
             format!("{host} reset the connection {when}")
         } else if http.is_some_and(|error| error.is_incomplete_message() || error.is_closed())

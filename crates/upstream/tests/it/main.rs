@@ -9,13 +9,15 @@ mod circuits;
 mod connections;
 mod counted;
 mod encodings;
+mod ends;
 mod faults;
 mod keys;
 mod learning;
 mod limits;
 mod lists;
 mod local;
-
+mod over;
+mod protocols;
 mod proxies;
 mod scripts;
 mod switch;
