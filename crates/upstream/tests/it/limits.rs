@@ -45,6 +45,28 @@ async fn stalls(over: &Over, counted: &Counted, a: &Peer, test: impl Future<Outp
     reply
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_secure_channel_that_never_comes_about() {
+    let over = Over::tls();
+    let stalls = |mark| Conversation::new([Step::Reached(mark), Step::Stall]);
+    let a = Arc::new(Peer::start(vec![stalls("first"), stalls("second")]).unwrap());
+    let b = over.good();
+    let silent = over.provider("a", over.url(&a.addr().to_string()));
+    let connect = silent.timeouts.connect;
+    let plan = plan([attempt(silent), attempt(over.b(&b))]);
+    let mut world = Frozen::new();
+    let test = async {
+        for mark in ["first", "second"] {
+            reached(&a, mark).await;
+            advance(connect).await;
+        }
+    };
+    let mut reply = world.ask_while(&upstream(), &plan, &request(), test).await.unwrap();
+    assert_eq!(record(reply.sent()), ["a - passing", "a - passing", "b 200 answered"]);
+    assert_eq!(text(&mut reply).await.unwrap(), "from b");
+    assert!(world.elapsed() <= connect * 2 + Duration::from_secs(1), "two limits and a pause");
+}
+
 async fn a_stall_before_the_first_byte(over: &Over) {
     let a = peer(over, [Step::Reached("asked"), Step::Stall]);
     let test = async {
