@@ -94,6 +94,12 @@ impl Place {
         self.unconnected(&causes)
     }
 
+    /// A kept connection was gone.
+    pub(super) fn stale(&self) -> TransportError {
+        let problem = format!("{} closed a kept connection instead of answering on it", self.host);
+        TransportError { kind: TransportErrorKind::Stale, problem }
+    }
+
     /// The answer broke off.
     pub(super) fn broken(&self, error: &hyper::Error) -> TransportError {
         self.lost(&causes(error), "in the middle of its answer")

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rail_model::ErrorKind;
 use rail_route::ModelProfile;
-use rail_testkit::{Peer, Step, http_head, http_whole};
+use rail_testkit::{http_head, http_whole};
 use rail_upstream::Note;
 
 use crate::over::{Over, over_both};
@@ -17,13 +17,9 @@ over_both! {
     a_refusal_is_reported_once_until_the_target_answers_again,
 }
 
-fn answers(over: &Over, bytes: Vec<u8>) -> Peer {
-    over.always([Step::Send(bytes)])
-}
-
 async fn a_conversation_that_is_too_long_goes_to_larger_windows_only(over: &Over) {
     let overflow = r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.","code":"context_length_exceeded"}}"#;
-    let full = answers(over, http_whole(400, "application/json", overflow));
+    let full = over.answers(http_whole(400, "application/json", overflow));
     let b = over.good();
     let sized = |name: &str, url: String, window| {
         attempt_as(over.provider(name, url), ModelProfile { window, ..profile() })
@@ -56,7 +52,7 @@ async fn a_conversation_that_is_too_long_goes_to_larger_windows_only(over: &Over
 async fn a_request_that_every_target_calls_invalid_is_the_first_ones_error(over: &Over) {
     let invalid = |words: &str| {
         let error = format!(r#"{{"error":{{"message":"{words}"}}}}"#);
-        answers(over, http_whole(400, "application/json", error))
+        over.answers(http_whole(400, "application/json", error))
     };
     let (a, c) = (invalid("bad question"), invalid("really bad"));
     let plan_of_two = plan([attempt(over.of("a", &a)), attempt(over.of("c", &c))]);
@@ -66,14 +62,15 @@ async fn a_request_that_every_target_calls_invalid_is_the_first_ones_error(over:
     assert!(none.error.said.is_some());
     let b = over.good();
     let plan = plan([attempt(over.of("a", &a)), attempt(over.b(&b))]);
-    let mut reply = Frozen::new().ask(&upstream(), &plan, &request()).await.unwrap();
+    let mut world = Frozen::new();
+    let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     assert_eq!(record(reply.sent()), ["a 400 request", "b 200 answered"]);
     assert_eq!(text(&mut reply).await.unwrap(), "from b");
 }
 
 async fn when_none_answers_the_error_lists_them_all(over: &Over) {
     let busy =
-        |seconds: &str| answers(over, http_head(429, &[("retry-after", seconds), ("content-length", "0")]));
+        |seconds: &str| over.answers(http_head(429, &[("retry-after", seconds), ("content-length", "0")]));
     let (a, b) = (busy("90"), busy("30"));
     let plan = plan([attempt(over.of("a", &a)), attempt(over.of("b", &b))]);
     let none = Frozen::new().ask(&upstream(), &plan, &request()).await.unwrap_err();
@@ -87,7 +84,7 @@ async fn when_none_answers_the_error_lists_them_all(over: &Over) {
 }
 
 async fn a_refusal_is_reported_once_until_the_target_answers_again(over: &Over) {
-    let peer = answers(over, http_whole(401, "application/json", r#"{"error":{"message":"bad key"}}"#));
+    let peer = over.answers(http_whole(401, "application/json", r#"{"error":{"message":"bad key"}}"#));
     let plan = plan([attempt(over.of("a", &peer))]);
     let (upstream, mut world) = (upstream(), Frozen::new());
     for _ in 0..3 {

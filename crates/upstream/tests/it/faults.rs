@@ -8,7 +8,6 @@ use rail_model::{ApiError, ErrorKind};
 use rail_testkit::{
     Authority, Conversation, Peer, Step, Turn, chunk, garbage, http_head, http_whole, last_chunk, sse_head,
 };
-use rail_upstream::Reply;
 
 use crate::over::{Over, over_both};
 use crate::world::{ANTHROPIC, Frozen, attempt, plan, provider, record, request, text, upstream};
@@ -17,6 +16,7 @@ over_both! {
     connection_refused,
     connection_reset,
     connection_closed_in_mid_head,
+    kept_connections_that_close_instead_of_answering,
     connection_that_ends_without_goodbye,
     bytes_that_were_damaged_on_the_way,
     a_host_without_address,
@@ -50,14 +50,10 @@ fn event(data: &str) -> Vec<u8> {
     chunk(format!("{data}\n\n"))
 }
 
-fn answers(over: &Over, bytes: Vec<u8>) -> Peer {
-    over.always([Step::Send(bytes)])
-}
-
 /// A stream of these frames that ends as HTTP wants it.
 fn streams(over: &Over, frames: &[&str]) -> Peer {
     let frames = frames.iter().flat_map(|frame| event(frame));
-    answers(over, sse_head().into_iter().chain(frames).chain(last_chunk()).collect())
+    over.answers(sse_head().into_iter().chain(frames).chain(last_chunk()).collect())
 }
 
 /// Asks the server at `a` and then a good one; what the record says, what was answered, and how far the clock went.
@@ -120,7 +116,30 @@ async fn connection_reset(over: &Over) {
 }
 
 async fn connection_closed_in_mid_head(over: &Over) {
-    twice(over, answers(over, b"HTTP/1.1 200 OK\r\ncontent-ty".to_vec()), "a - passing $").await;
+    twice(over, over.answers(b"HTTP/1.1 200 OK\r\ncontent-ty".to_vec()), "a - passing $").await;
+}
+
+async fn kept_connections_that_close_instead_of_answering(over: &Over) {
+    let good =
+        || Step::Send([sse_head(), event(HELLO), event(STOP), event("data: [DONE]"), last_chunk()].concat());
+    // Each connection answers once, then reads a second request and closes.
+    let once = || Conversation::new([Step::ReadRequest, good(), Step::ReadRequest, Step::Close]);
+    let a = over.peer(vec![once(), once(), Conversation::new([Step::ReadRequest, Step::Close]).repeat()]);
+    let b = over.good();
+    let plan = plan([attempt(over.of("a", &a)), attempt(over.b(&b))]);
+    let (upstream, mut world) = (upstream(), Frozen::new());
+    for (sends, answer, requests) in [
+        (&["a 200 answered"][..], "hello", 1),
+        // Both requests were read, so both may be charged.
+        (&["a - stale $", "a 200 answered"], "hello", 3),
+        (&["a - stale $", "a - passing $", "a - passing $", "b 200 answered"], "from b", 6),
+    ] {
+        let mut reply = world.ask(&upstream, &plan, &request()).await.unwrap();
+        assert_eq!(record(reply.sent()), sends);
+        assert_eq!(text(&mut reply).await.unwrap(), answer);
+        assert_eq!(a.requests().len(), requests);
+    }
+    assert!(world.elapsed() <= Duration::from_secs(1), "one pause, and none for connections that were gone");
 }
 
 async fn connection_that_ends_without_goodbye(over: &Over) {
@@ -137,7 +156,8 @@ async fn bytes_that_were_damaged_on_the_way(over: &Over) {
     let begun = [sse_head(), event(HELLO)].concat();
     let a = over.always([Step::Send(begun), Step::Gate("content is here"), damaged()]);
     let plan = plan([attempt(over.of("a", &a))]);
-    let mut reply = Frozen::new().ask(&upstream(), &plan, &request()).await.unwrap();
+    let mut world = Frozen::new();
+    let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     a.open("content is here");
     assert_eq!(text(&mut reply).await.unwrap_err().error.kind, ErrorKind::Server);
 }
@@ -163,25 +183,25 @@ async fn no_tls_where_it_is_due(over: &Over) {
 
 async fn statuses_that_pass(over: &Over) {
     for status in [408, 429, 500, 502, 503, 504, 529] {
-        let peer = answers(over, http_whole(status, "application/json", "{}"));
+        let peer = over.answers(http_whole(status, "application/json", "{}"));
         twice(over, peer, &format!("a {status} passing")).await;
     }
 }
 
 async fn statuses_that_are_the_targets_fault(over: &Over) {
     for status in [401, 402, 403, 404] {
-        let peer = answers(over, http_whole(status, "application/json", r#"{"error":{"message":"no"}}"#));
+        let peer = over.answers(http_whole(status, "application/json", r#"{"error":{"message":"no"}}"#));
         once(over, peer, &format!("a {status} target")).await;
     }
 }
 
 async fn a_redirect_is_not_followed(over: &Over) {
     let head = http_head(301, &[("location", "https://elsewhere/v1"), ("content-length", "0")]);
-    once(over, answers(over, head), "a 301 target").await;
+    once(over, over.answers(head), "a 301 target").await;
 }
 
 async fn retry_after_is_obeyed_when_short(over: &Over) {
-    let wait = http_head(429, &[("retry-after", "3"), ("content-length", "0")]);
+    let wait = http_head(429, &[("retry-after", "3"), ("content-length", "0"), ("connection", "close")]);
     let good = [sse_head(), event(HELLO), event(STOP), last_chunk()].concat();
     let peer = over.peer(vec![
         Conversation::new([Step::ReadRequest, Step::Send(wait)]),
@@ -194,19 +214,19 @@ async fn retry_after_is_obeyed_when_short(over: &Over) {
 
 async fn retry_after_that_is_long_means_the_next_target(over: &Over) {
     let wait = http_head(429, &[("retry-after", "6"), ("content-length", "0")]);
-    once(over, answers(over, wait), "a 429 passing").await;
+    once(over, over.answers(wait), "a 429 passing").await;
 }
 
 async fn cut_in_mid_event(over: &Over) {
     let cut = "data: {\"id\":\"1\",\"choi";
-    twice(over, answers(over, [sse_head(), chunk(cut)].concat()), "a 200 passing $").await;
+    twice(over, over.answers([sse_head(), chunk(cut)].concat()), "a 200 passing $").await;
     twice(over, streams(over, &[cut]), "a 200 passing $").await;
     twice(over, streams(over, &[START, cut]), "a 200 passing $").await;
 }
 
 async fn cut_after_content(over: &Over) {
     let begun = [sse_head(), event(HELLO), chunk("data: {\"id\":\"1\",\"choi")].concat();
-    breaks(over, answers(over, begun.clone()), ErrorKind::Server).await;
+    breaks(over, over.answers(begun.clone()), ErrorKind::Server).await;
     breaks(over, over.always([Step::Send(begun), Step::Vanish]), ErrorKind::Server).await;
     breaks(over, streams(over, &[HELLO, "data: {\"id\":\"1\",\"choi"]), ErrorKind::Server).await;
     breaks(over, streams(over, &[HELLO, "data: {\"id\":}"]), ErrorKind::Server).await;
@@ -219,9 +239,9 @@ async fn an_end_without_end_marker(over: &Over) {
 
 async fn bad_utf8_and_bad_json(over: &Over) {
     let stream = |body: &[u8]| [sse_head(), chunk(body), last_chunk()].concat();
-    twice(over, answers(over, stream(b"data: {\"id\":\"\xff\xfe\"}\n\n")), "a 200 passing $").await;
+    twice(over, over.answers(stream(b"data: {\"id\":\"\xff\xfe\"}\n\n")), "a 200 passing $").await;
     twice(over, streams(over, &["data: {\"id\":}"]), "a 200 passing $").await;
-    twice(over, answers(over, stream(&garbage(5000, 7))), "a 200 passing $").await;
+    twice(over, over.answers(stream(&garbage(5000, 7))), "a 200 passing $").await;
 }
 
 /// A good answer, packed: before its first content, up to it, and all of it.
@@ -250,24 +270,24 @@ async fn truncated_gzip(over: &Over) {
     };
     for before in [0, 1, 3, 10, start / 2, start, start + 1] {
         for cut in cuts(before) {
-            twice(over, answers(over, cut), "a 200 passing $").await;
+            twice(over, over.answers(cut), "a 200 passing $").await;
         }
     }
     for after in [hello, hello + 1, hello + 5] {
         for cut in cuts(after) {
-            breaks(over, answers(over, cut), ErrorKind::Server).await;
+            breaks(over, over.answers(cut), ErrorKind::Server).await;
         }
     }
     // All that was said is here; only the sum over it is missing.
     for cut in cuts(whole.len() - 4) {
-        answered(over, answers(over, cut), "hello").await;
+        answered(over, over.answers(cut), "hello").await;
     }
 }
 
 async fn a_web_page_with_status_200(over: &Over) {
     let page = http_whole(200, "text/html", "<!doctype html>\n<html><title>Please log in</title></html>");
-    twice(over, answers(over, page.clone()), "a 200 passing").await;
-    let peer = answers(over, page);
+    twice(over, over.answers(page.clone()), "a 200 passing").await;
+    let peer = over.answers(page);
     let plan = plan([attempt(over.of("a", &peer))]);
     for stream in [true, false] {
         let mut asked = request();
@@ -282,7 +302,7 @@ async fn a_web_page_with_status_200(over: &Over) {
 
 async fn an_error_inside_200(over: &Over) {
     let error = r#"{"error":{"message":"Provider returned error","code":502}}"#;
-    let whole = || answers(over, http_whole(200, "application/json", error));
+    let whole = || over.answers(http_whole(200, "application/json", error));
     twice(over, streams(over, &[&format!("data: {error}")]), "a 200 passing $").await;
     twice(over, whole(), "a 200 passing $").await;
     let peer = whole();
@@ -313,10 +333,10 @@ async fn an_anthropic_overload_after_message_start(over: &Over) {
 async fn a_wrong_content_type_with_a_good_body(over: &Over) {
     let body = format!("{HELLO}\n\n{STOP}\n\ndata: [DONE]\n\n");
     for kind in ["text/plain", "application/json", "text/html", "image/png", ""] {
-        answered(over, answers(over, http_whole(200, kind, &body)), "hello").await;
+        answered(over, over.answers(http_whole(200, kind, &body)), "hello").await;
     }
     let whole = r#"{"id":"1","choices":[{"index":0,"message":{"role":"assistant","content":"whole"},"finish_reason":"stop"}]}"#;
-    answered(over, answers(over, http_whole(200, "text/event-stream", whole)), "whole").await;
+    answered(over, over.answers(http_whole(200, "text/event-stream", whole)), "whole").await;
 }
 
 async fn duplicate_events(over: &Over) {
@@ -330,12 +350,13 @@ async fn an_empty_answer_is_given_only_when_there_is_no_other(over: &Over) {
 
     let (a, b) = (empty(), empty());
     let plan_of_two = plan([attempt(over.of("a", &a)), attempt(over.of("b", &b))]);
-    let mut reply: Reply = Frozen::new().ask(&upstream(), &plan_of_two, &request()).await.unwrap();
+    let mut world = Frozen::new();
+    let mut reply = world.ask(&upstream(), &plan_of_two, &request()).await.unwrap();
     assert_eq!(record(reply.sent()), ["a 200 empty", "b 200 empty"]);
     assert_eq!(reply.target().provider, "a");
     assert_eq!(text(&mut reply).await.unwrap(), "");
 
     let plan = plan([attempt(over.of("a", &a)), attempt(provider("b", over.nowhere()))]);
-    let reply = Frozen::new().ask(&upstream(), &plan, &request()).await.unwrap();
+    let reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     assert_eq!(reply.target().provider, "a", "an empty answer is better than none");
 }

@@ -37,7 +37,7 @@ fn peer(over: &Over, steps: impl IntoIterator<Item = Step>) -> Arc<Peer> {
 /// Asks a peer that gives no content until the limit has passed, and then a good one.
 async fn stalls(over: &Over, counted: &Counted, a: &Peer, test: impl Future<Output = ()>) -> Reply {
     let b = over.good();
-    let plan = plan([attempt(over.of("a", &a)), attempt(over.b(&b))]);
+    let plan = plan([attempt(over.of("a", a)), attempt(over.b(&b))]);
     let mut world = Frozen::new();
     let mut reply = world.ask_while(&upstream_over(counted), &plan, &request(), test).await.unwrap();
     assert_eq!(text(&mut reply).await.unwrap(), "from b");

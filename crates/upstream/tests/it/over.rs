@@ -59,6 +59,14 @@ impl Over {
         self.peer(vec![Conversation::new(steps).repeat()])
     }
 
+    /// A server that answers every request with these bytes. It says that it closes each connection then, so that the next
+    /// request does not try whether it has already.
+    pub(crate) fn answers(&self, bytes: Vec<u8>) -> Peer {
+        let at = bytes.windows(2).position(|pair| pair == b"\r\n").unwrap();
+        let (status, rest) = bytes.split_at(at);
+        self.always([Step::Send([status, b"\r\nconnection: close", rest].concat())])
+    }
+
     /// A server of scripted models.
     pub(crate) fn models(&self, script: Vec<Turn>) -> Models {
         match self {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rail_model::{ErrorKind, ProtocolId};
 use rail_route::Provider;
-use rail_testkit::{Peer, Step, chunk, http_whole, last_chunk, sse_head};
+use rail_testkit::{Peer, chunk, http_whole, last_chunk, sse_head};
 
 use crate::over::{Over, over_both};
 use crate::world::{Frozen, attempt, plan, record, request, text, upstream};
@@ -118,7 +118,7 @@ fn streams(over: &Over, body: &str, stops: Stops) -> Peer {
         Stops::Whole => last_chunk(),
         Stops::BreaksOff => Vec::new(),
     };
-    over.always([Step::Send([sse_head(), pieces, last].concat())])
+    over.answers([sse_head(), pieces, last].concat())
 }
 
 /// What came of a question to the first server, with a good one behind it.
@@ -216,8 +216,8 @@ async fn an_error_inside_200(over: &Over) {
 
 async fn an_error_inside_200_instead_of_a_stream(over: &Over) {
     for spoken in ALL {
-        let answer = http_whole(200, "application/json", spoken.error);
-        let found = asked(over, spoken, over.always([Step::Send(answer)])).await;
+        let peer = over.answers(http_whole(200, "application/json", spoken.error));
+        let found = asked(over, spoken, peer).await;
         assert_eq!(found, twice("a 200 passing $"), "{}", spoken.protocol);
     }
 }
