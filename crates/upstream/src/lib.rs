@@ -10,6 +10,7 @@ mod cassette;
 mod decompress;
 mod failure;
 mod fix;
+mod issuer;
 mod keys;
 mod learned;
 mod letter;

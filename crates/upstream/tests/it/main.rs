@@ -21,6 +21,7 @@ mod over;
 mod protocols;
 mod proxies;
 mod scripts;
+mod seals;
 mod switch;
 mod tls;
 mod told;
