@@ -1,21 +1,18 @@
 use rail_model::{Effort, Message, PartBody, Request, Role, Thinking, ThinkingMode};
 
-/// The word by which models of this family are told not to think.
+/// The word by which hybrid Qwen3 models are told not to think.
 const NO_THINK: &str = "/no_think";
 /// The word by which a user asks for thinking all the same.
 const THINK: &str = "/think";
-/// Parts of names of the family's models that have no such switch: they never think, always think, or give no text.
-const SWITCHLESS: &[&str] =
-    &["coder", "instruct", "thinking", "embedding", "reranker", "guard", "asr", "tts"];
 
-/// Tells models of the Qwen3 family not to think, unless thinking is wanted: some stop after thinking and never make their calls.
+/// Tells a hybrid Qwen3 model not to think, unless thinking is wanted: some stop after thinking and never make their calls.
 ///
-/// Every user message with text gets the word before its first text, once, and not only the last: a conversation that grows
-/// keeps the bytes it was sent with, so provider caches still hit. A message that begins with `/think` or `/no_think` is
-/// left to its user, and tool results are never touched. Models without the switch are left alone, since to them the word
-/// would only be noise: coder, instruct, thinking-only and embedding models, and Qwen3.5 and later.
-pub fn no_think(request: &mut Request, model: &str) {
-    if !has_switch(model) || request.thinking.as_ref().is_some_and(is_wanted) {
+/// Whether a model has this switch is for the caller to know: to any other the word would only be noise. Every user message
+/// with text gets the word before its first text, once, and not only the last: a conversation that grows keeps the bytes it
+/// was sent with, so provider caches still hit. A message that begins with `/think` or `/no_think` is left to its user, and
+/// tool results are never touched.
+pub fn no_think(request: &mut Request) {
+    if request.thinking.as_ref().is_some_and(is_wanted) {
         return;
     }
     for message in request.messages.iter_mut().filter(|message| message.role == Role::User) {
@@ -44,14 +41,6 @@ fn begins_with_switch(text: &str) -> bool {
     first.is_some_and(|word| word == NO_THINK || word == THINK)
 }
 
-fn has_switch(model: &str) -> bool {
-    let model = model.to_ascii_lowercase();
-    let Some((_, rest)) = model.split_once("qwen3") else { return false };
-    // `qwen3.5` and its successors dropped the switch.
-    let later = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    !later && !SWITCHLESS.iter().any(|word| rest.contains(word))
-}
-
 fn is_wanted(thinking: &Thinking) -> bool {
     match (thinking.mode, &thinking.effort) {
         (Some(ThinkingMode::Off), _) | (_, Some(Effort::None)) => false,
@@ -71,45 +60,21 @@ mod tests {
         Request { messages, ..Request::default() }
     }
 
-    fn told(texts: &[&str], model: &str) -> Vec<String> {
+    fn told(texts: &[&str]) -> Vec<String> {
         let mut request = request(texts);
-        no_think(&mut request, model);
+        no_think(&mut request);
         request.messages.iter().map(|message| message.parts[0].as_text().unwrap().to_owned()).collect()
     }
 
     #[test]
     fn every_user_text_is_told_once() {
-        let once = told(&["a", "/no_think b", "/think c", "/no_thinking d", ""], "Qwen3-8B");
+        let once = told(&["a", "/no_think b", "/think c", "/no_thinking d", ""]);
         assert_eq!(
             once,
             ["/no_think a", "/no_think b", "/think c", "/no_think /no_thinking d", "/no_think "]
         );
         let again: Vec<&str> = once.iter().map(String::as_str).collect();
-        assert_eq!(told(&again, "Qwen3-8B"), once);
-    }
-
-    #[test]
-    fn only_models_with_the_switch() {
-        for model in [
-            "qwen3",
-            "qwen/qwen3-235b-a22b",
-            "unsloth/qwen3-235b-a22b-gguf/qwen3-235b-a22b-ud-q4_k_xl-00001-of-00003.gguf",
-            "QWEN3:8b",
-            "Qwen3-30B-A3B",
-        ] {
-            assert_eq!(told(&["a"], model), ["/no_think a"], "{model}");
-        }
-        for model in [
-            "qwen2.5-72b",
-            "qwen3-coder-480b",
-            "Qwen3-30B-A3B-Instruct-2507",
-            "qwen3-30b-a3b-thinking-2507",
-            "qwen3.5-27b",
-            "qwen3-embedding-8b",
-            "gpt-5",
-        ] {
-            assert_eq!(told(&["a"], model), ["a"], "{model}");
-        }
+        assert_eq!(told(&again), once);
     }
 
     #[test]
@@ -129,7 +94,7 @@ mod tests {
             let mut request = request(&["a"]);
             let thinking = Thinking { mode, effort, budget, ..Thinking::default() };
             request.thinking = Some(thinking.clone());
-            no_think(&mut request, "qwen3");
+            no_think(&mut request);
             assert_eq!(request.messages[0].parts[0].as_text() == Some("a"), wanted, "{thinking:?}");
         }
     }
@@ -151,7 +116,7 @@ mod tests {
         ];
         let mut request = Request { messages: messages.clone(), ..Request::default() };
         request.messages.push(Message::new(Role::User, vec![result.clone().into(), Part::text("go on")]));
-        no_think(&mut request, "qwen3");
+        no_think(&mut request);
         assert_eq!(request.messages[..4], messages);
         assert_eq!(request.messages[4].parts, [result.into(), Part::text("/no_think go on")]);
     }

@@ -3,7 +3,8 @@
 pub struct Profile {
     /// Its family, where text alone does not tell: `functionary_v3.2`, `harmony`, `hunyuan`, `ernie`, ….
     pub family: Option<String>,
-    /// Its template ends with the opener of a reasoning block, so that answers begin inside it.
+    /// Its template ends with the opener of a reasoning block, so that the text of an answer begins inside it. It says
+    /// nothing of an answer whose reasoning the server tells apart.
     pub starts_in_reasoning: bool,
     /// It was taught to write calls as JSON, so JSON counts as a call anywhere in its text.
     pub prompted: bool,

@@ -41,6 +41,8 @@ pub enum Step {
         /// The length of each piece.
         sizes: Vec<usize>,
     },
+    /// Sends the bytes on the socket itself: over TLS they are no record that its key has sealed.
+    SendRaw(Vec<u8>),
     /// Waits until the test opens the gate of this name; an open gate stays open.
     Gate(&'static str),
     /// Tells the test that the script came this far.
@@ -59,6 +61,8 @@ pub enum Step {
     ///
     /// Bytes of the client that were not read turn this into a reset, as on any server.
     Close,
+    /// Ends the connection as the end of a process does: over TLS without its goodbye; the last step of a conversation.
+    Vanish,
 }
 
 /// The script for one accepted connection; its end is a [`Step::Close`].
@@ -246,14 +250,18 @@ fn unplayable(script: &[Conversation]) -> Option<String> {
     }
     script.iter().enumerate().find_map(|(number, Conversation { steps, .. })| {
         let (_, before) = steps.split_last()?;
-        let ends = before.iter().position(|step| matches!(step, Step::Stall | Step::Reset | Step::Close));
+        let ends = before
+            .iter()
+            .position(|step| matches!(step, Step::Stall | Step::Reset | Step::Close | Step::Vanish));
         if let Some(end) = ends {
             return Some(format!(
                 "conversation {number} ends with step {end}, so those after it would never be played"
             ));
         }
         let closed = steps.iter().position(|step| *step == Step::HalfClose)?;
-        let sends = |step: &Step| matches!(step, Step::Send(_) | Step::SendSplit { .. } | Step::Garbage(..));
+        let sends = |step: &Step| {
+            matches!(step, Step::Send(_) | Step::SendRaw(_) | Step::SendSplit { .. } | Step::Garbage(..))
+        };
         let late = steps.iter().skip(closed).position(sends)?;
         Some(format!("conversation {number} sends in step {} after it closed that direction", closed + late))
     })

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use rail_model::Event;
+use rail_model::{Event, ProtocolId};
 use rail_repair::{Note, Pipeline, Stage};
 use rail_route::Timeouts;
 use rail_wire::{BodyKind, Decode, Restore, WireError};
@@ -11,15 +11,18 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::Body;
 use crate::failure::{Failure, Limit};
+use crate::issuer::claim;
 
 /// So much may come before the first content, frames in the making not counted.
 const MOST_BEFORE_CONTENT: usize = 8 << 20;
 /// How long the end of a body is awaited after the answer's own end: a connection read to its end can be used again.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// What an answer passes: the decoder, the stages that repair calls, and what the writing of the request must undo.
+/// What an answer passes: the decoder, the name of who seals, the stages that repair calls, and what the writing of the request
+/// must undo.
 pub(crate) struct Flow {
     decoder: Box<dyn Decode>,
+    issuer: Option<(ProtocolId, String)>,
     stages: Option<Box<Pipeline>>,
     restore: Restore,
     /// The decoder has seen content, though a stage may still hold it.
@@ -27,8 +30,13 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn new(decoder: Box<dyn Decode>, stages: Option<Box<Pipeline>>, restore: Restore) -> Self {
-        Self { decoder, stages, restore, begun: false }
+    pub(crate) fn new(
+        decoder: Box<dyn Decode>,
+        issuer: Option<(ProtocolId, String)>,
+        stages: Option<Box<Pipeline>>,
+        restore: Restore,
+    ) -> Self {
+        Self { decoder, issuer, stages, restore, begun: false }
     }
 
     /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.
@@ -39,6 +47,9 @@ impl Flow {
             None => self.decoder.finish(&mut raw),
         };
         self.begun |= raw.iter().any(|event| matches!(event, Event::Opened { .. } | Event::Finished { .. }));
+        if let Some((protocol, issuer)) = &self.issuer {
+            raw.iter_mut().for_each(|event| claim(event, *protocol, issuer));
+        }
         let mut settled = Vec::new();
         match &mut self.stages {
             None => settled = raw,
@@ -273,7 +284,7 @@ impl Answer {
 }
 
 /// Who reads, where no protocol is to blame.
-const UPSTREAM: rail_model::ProtocolId = rail_model::ProtocolId::new("upstream");
+const UPSTREAM: ProtocolId = ProtocolId::new("upstream");
 
 /// The visible words of a page, short.
 fn words(page: &str) -> String {

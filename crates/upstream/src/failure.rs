@@ -18,6 +18,8 @@ pub enum Class {
         /// When the provider wants to be asked again, if it said so.
         retry_after: Option<Duration>,
     },
+    /// A kept connection was gone: the same target again at once, on another one.
+    Stale,
     /// The target can't be used as it is: the next at once.
     Target,
     /// The conversation is too long for the target: only larger ones.
@@ -43,6 +45,7 @@ impl Class {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Passing { .. } => "passing",
+            Self::Stale => "stale",
             Self::Target => "target",
             Self::TooLong => "too long",
             Self::Fixable(_) => "fixable",
@@ -107,6 +110,7 @@ impl Failure {
         match self {
             Self::Said(error) => class_of(error, protocol, sent),
             Self::Transport(error) => match error.kind {
+                TransportErrorKind::Stale => Class::Stale,
                 TransportErrorKind::Tls | TransportErrorKind::Unsendable => Class::Target,
                 TransportErrorKind::Dns
                 | TransportErrorKind::Connect
@@ -125,7 +129,7 @@ impl Failure {
         match self {
             Self::Said(_) => status.is_some_and(|status| status < 300),
             Self::Transport(error) => match error.kind {
-                TransportErrorKind::Broken | TransportErrorKind::Encoding => true,
+                TransportErrorKind::Broken | TransportErrorKind::Stale | TransportErrorKind::Encoding => true,
                 TransportErrorKind::Dns
                 | TransportErrorKind::Connect
                 | TransportErrorKind::Tls
@@ -227,6 +231,7 @@ mod tests {
             (transport(TransportErrorKind::Proxy), PASSING, false),
             (transport(TransportErrorKind::Broken), PASSING, true),
             (transport(TransportErrorKind::Encoding), PASSING, true),
+            (transport(TransportErrorKind::Stale), Class::Stale, true),
             (transport(TransportErrorKind::Tls), Class::Target, false),
             (transport(TransportErrorKind::Unsendable), Class::Target, false),
             (wire(), PASSING, true),

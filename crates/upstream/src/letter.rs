@@ -11,6 +11,7 @@ use rail_wire::{BodyKind, Encoded, HttpCall, Outbound, Protocol, Restore, Shrink
 use serde_json::Value;
 
 use crate::answer::Flow;
+use crate::issuer::issuer;
 use crate::spec::{ask_as, repair_profile, target_spec};
 use crate::{Fix, Outgoing, auth, cassette_protocol, url};
 
@@ -25,6 +26,8 @@ pub(crate) struct Letter {
     kind: BodyKind,
     restore: Restore,
     repair: Option<(Profile, Arc<Catalog>)>,
+    /// Whose seals the target gives and takes, where they are not the protocol's.
+    issuer: Option<String>,
     /// What the target could not be told.
     pub(crate) losses: Vec<Loss>,
 }
@@ -44,7 +47,7 @@ impl Letter {
         let protocol = codec(provider)?;
         let (mut asked, mut losses) = ask_as(request, target, profile);
         let mut spec = target_spec(target, profile);
-        spec.shrink = shrink;
+        (spec.shrink, spec.issuer) = (shrink, issuer(provider, protocol.id));
         if !fixes.is_empty() {
             fixes.iter().for_each(|fix| fix.prepare(asked.to_mut(), &mut spec));
         }
@@ -69,6 +72,7 @@ impl Letter {
             kind: if asked.stream { BodyKind::Stream } else { BodyKind::Whole },
             restore,
             repair,
+            issuer: spec.issuer,
             losses,
             provider: Arc::clone(provider),
         })
@@ -96,6 +100,7 @@ impl Letter {
         let stages = self.repair.as_ref().map(|(profile, catalog)| rail_repair::stages(profile, catalog));
         Flow::new(
             self.protocol.outbound.decoder(self.kind),
+            self.issuer.clone().map(|issuer| (self.protocol.id, issuer)),
             stages.map(Box::<Pipeline>::new),
             self.restore.clone(),
         )

@@ -11,6 +11,7 @@ mod decompress;
 mod failure;
 mod fix;
 mod health_file;
+mod issuer;
 mod keys;
 mod learned;
 mod letter;

@@ -38,9 +38,6 @@ const PONG: Duration = Duration::from_secs(20);
 /// Clients that are kept. One serves all providers that share a proxy, authorities and a limit to connect.
 const CLIENTS: usize = 32;
 
-/// Kept connections that may turn out to be closed before one request gives up.
-const STALE: usize = 2;
-
 /// What the real transport must be told.
 #[derive(Clone, Default, Debug)]
 pub struct LiveSettings {
@@ -94,22 +91,13 @@ impl Live {
         let key = Key { via, tls, connect: call.provider.timeouts.connect };
         let client = self.client(&key, &place).await?;
         let request = request(call, uri, &key.via)?;
-        let mut stale = 0;
-        loop {
-            match client.request(request.clone()).await {
-                Ok(response) => {
-                    connect::Uses::count(response.extensions());
-                    return answer::incoming(response, place);
-                }
-                // A server may close a kept connection just as the next request is written. No answer has come, and asking
-                // a model twice does no harm.
-                Err(error)
-                    if stale < STALE && connect::Uses::had_some(&error) && fault::unanswered(&error) =>
-                {
-                    stale += 1
-                }
-                Err(error) => return Err(place.failed(&error)),
+        match client.request(request).await {
+            Ok(response) => {
+                connect::Uses::count(response.extensions());
+                answer::incoming(response, place)
             }
+            Err(error) if connect::Uses::had_some(&error) && fault::unanswered(&error) => Err(place.stale()),
+            Err(error) => Err(place.failed(&error)),
         }
     }
 

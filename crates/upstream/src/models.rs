@@ -10,6 +10,7 @@ use rail_stdx::Secret;
 use rail_wire::HttpReply;
 use serde_json::Value;
 
+use crate::transport::MOST_STALE;
 use crate::{Incoming, Outgoing, Transport, TransportError, TransportErrorKind, auth};
 
 /// Most bytes of a list that are read.
@@ -98,7 +99,7 @@ pub async fn list_models(
 /// A whole answer, up to the size that a list may have.
 pub(crate) async fn fetch(transport: &dyn Transport, call: Outgoing) -> Result<HttpReply, TransportError> {
     let provider = Arc::clone(&call.provider);
-    let Incoming { status, headers, mut body } = transport.send(call).await?;
+    let Incoming { status, headers, mut body } = on_any_connection(transport, call).await?;
     let mut whole = Vec::new();
     while let Some(piece) = body.next().await {
         whole.extend_from_slice(&piece?);
@@ -109,6 +110,17 @@ pub(crate) async fn fetch(transport: &dyn Transport, call: Outgoing) -> Result<H
         }
     }
     Ok(HttpReply { status, headers, body: whole })
+}
+
+/// Sends what nobody pays for, again where a kept connection was gone.
+async fn on_any_connection(transport: &dyn Transport, call: Outgoing) -> Result<Incoming, TransportError> {
+    for _ in 0..MOST_STALE {
+        match transport.send(call.clone()).await {
+            Err(error) if error.kind == TransportErrorKind::Stale => {}
+            other => return other,
+        }
+    }
+    transport.send(call).await
 }
 
 /// The names in a list, in any of the shapes that servers give: `data` or `models`, or a bare array.

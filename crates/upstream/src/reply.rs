@@ -127,7 +127,7 @@ impl fmt::Debug for Reply {
 /// Whether a failure in mid-answer speaks against the target, and not against the request.
 fn counts(failure: &Failure) -> bool {
     match failure.class(rail_model::ProtocolId::new(""), b"") {
-        Class::Passing { .. } | Class::Target => true,
+        Class::Passing { .. } | Class::Stale | Class::Target => true,
         Class::TooLong | Class::Fixable(_) | Class::Request => false,
     }
 }

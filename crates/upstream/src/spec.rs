@@ -78,7 +78,7 @@ pub(crate) fn ask_as<'r>(
         ToolStyle::Native | ToolStyle::Mixed | ToolStyle::None => Cow::Borrowed(request),
     };
     if profile.no_think {
-        rail_repair::no_think(asked.to_mut(), &target.model);
+        rail_repair::no_think(asked.to_mut());
     }
     if profile.fixed_sampling {
         losses.extend(unsampled(&mut asked));

@@ -86,6 +86,9 @@ impl fmt::Debug for Body {
     }
 }
 
+/// Kept connections that may turn out to be closed before one request counts as failed.
+pub(crate) const MOST_STALE: u32 = 2;
+
 /// Why a request did not get through, or its answer did not come whole.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{problem}")]
@@ -109,6 +112,9 @@ pub enum TransportErrorKind {
     Proxy,
     /// The connection broke before or while the answer came.
     Broken,
+    /// A connection that was kept from an earlier request closed instead of answering: servers close them just as the next
+    /// request is written. It may have been read, so whoever sends it again must record both.
+    Stale,
     /// The answer's compression is damaged.
     Encoding,
     /// The request can't be sent at all: a wrong address, a cassette without this request.

@@ -42,7 +42,7 @@ fn passing(misses: &[Miss]) -> Option<&ApiError> {
 fn is_request(class: &Class) -> bool {
     match class {
         Class::Request | Class::Fixable(_) => true,
-        Class::Passing { .. } | Class::Target | Class::TooLong => false,
+        Class::Passing { .. } | Class::Stale | Class::Target | Class::TooLong => false,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::learned::Lesson;
 use crate::letter::Letter;
 use crate::send::{Arrived, Envelope, Log, send};
 use crate::shared::Shared;
+use crate::transport::MOST_STALE;
 use crate::verdict::Miss;
 use crate::{Fix, Note, Transport};
 
@@ -50,6 +51,7 @@ struct Tried {
     key: Option<usize>,
     keys: Vec<usize>,
     again: u32,
+    stale: u32,
     since: Instant,
 }
 
@@ -78,7 +80,7 @@ impl Visit<'_> {
         let since = Instant::now();
         let key = self.shared.keys.first(provider, since);
         let mut tried =
-            Tried { fixes, new: Vec::new(), unsent: false, key, keys: Vec::new(), again: 0, since };
+            Tried { fixes, new: Vec::new(), unsent: false, key, keys: Vec::new(), again: 0, stale: 0, since };
         loop {
             let key = tried.key.and_then(|at| provider.keys.get(at));
             let newest = tried.new.last().map(|(remedy, _)| &remedy.fix).filter(|_| tried.unsent);
@@ -115,22 +117,15 @@ impl Visit<'_> {
         if self.other_key(error, tried) {
             return Next::Again;
         }
-        let Attempt { target, provider, .. } = self.attempt;
+        let target = &self.attempt.target;
         match class {
-            Class::Passing { retry_after } => {
-                let since = tried.since.elapsed();
-                let Some(wait) = pause(&provider.retry, tried.again, retry_after, since) else {
-                    // Tries in quick succession say the same thing: a target fails once for each request.
-                    self.failed(log, &error.message);
-                    return Next::Leave(class);
-                };
-                tried.again += 1;
-                log.note(Note::Retrying { target: target.clone(), wait });
-                if !wait.is_zero() {
-                    sleep(wait).await;
-                }
+            Class::Stale if tried.stale < MOST_STALE => {
+                tried.stale += 1;
+                log.note(Note::Retrying { target: target.clone(), wait: Duration::ZERO });
                 Next::Again
             }
+            Class::Stale => self.again(log, error, None, tried).await,
+            Class::Passing { retry_after } => self.again(log, error, retry_after, tried).await,
             Class::Target => {
                 let because = error.message.clone();
                 if let Some(opened) = self.shared.refused(target, &because) {
@@ -154,6 +149,29 @@ impl Visit<'_> {
             },
             Class::TooLong | Class::Request => Next::Leave(class),
         }
+    }
+
+    /// Waits before the same target is asked again, unless the next one is better.
+    async fn again(
+        &self,
+        log: &Log<'_>,
+        error: &ApiError,
+        retry_after: Option<Duration>,
+        tried: &mut Tried,
+    ) -> Next {
+        let Attempt { target, provider, .. } = self.attempt;
+        let since = tried.since.elapsed();
+        let Some(wait) = pause(&provider.retry, tried.again, retry_after, since) else {
+            // Tries in quick succession say the same thing: a target fails once for each request.
+            self.failed(log, &error.message);
+            return Next::Leave(Class::Passing { retry_after });
+        };
+        tried.again += 1;
+        log.note(Note::Retrying { target: target.clone(), wait });
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
+        Next::Again
     }
 
     /// Takes another key if the failure was about this one and there is another that was not tried.

@@ -88,6 +88,7 @@ impl ExtractStage {
                 self.parts.insert(at, Came::Content);
             }
             PartKind::Thinking => {
+                self.told_apart(out);
                 self.begin_part(out);
                 self.speaker.carry(extras);
                 self.parts.insert(at, Came::Reasoning);
@@ -110,10 +111,24 @@ impl ExtractStage {
                 self.speaker.close(out);
                 self.pass(at, kind, extras, out);
             }
-            PartKind::Redacted(_) | PartKind::Media(_) | PartKind::Opaque(_) => {
+            PartKind::Redacted(_) => {
+                self.told_apart(out);
                 self.speaker.close(out);
                 self.pass(at, kind, extras, out);
             }
+            PartKind::Media(_) | PartKind::Opaque(_) => {
+                self.speaker.close(out);
+                self.pass(at, kind, extras, out);
+            }
+        }
+    }
+
+    /// The server tells reasoning apart, so text does not begin inside it, whatever the template ends with. What little text
+    /// came before was read as reasoning, and that ends here.
+    fn told_apart(&mut self, out: &mut Vec<Event>) {
+        if std::mem::take(&mut self.profile.starts_in_reasoning) {
+            let last = end(&mut self.content, Ending::Superseded).unwrap_or_default();
+            self.pieces(last, out);
         }
     }
 

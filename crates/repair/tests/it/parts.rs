@@ -72,10 +72,14 @@ struct Ran {
 }
 
 fn run(events: Vec<Vec<Event>>, end: Option<Event>) -> Ran {
+    run_as(&Profile::default(), events, end)
+}
+
+fn run_as(profile: &Profile, events: Vec<Vec<Event>>, end: Option<Event>) -> Ran {
     let mut all = vec![Event::Started { id: Some("a".into()), model: None, extras: Extras::NONE }];
     all.extend(events.into_iter().flatten());
     all.extend(end);
-    let mut pipeline = stages(&Profile::default(), &catalog());
+    let mut pipeline = stages(profile, &catalog());
     let (mut grammar, mut assembler, mut out) = (Grammar::default(), Assembler::default(), Vec::new());
     all.into_iter().for_each(|event| pipeline.event(event, &mut out));
     pipeline.finish(&mut out);
@@ -375,4 +379,36 @@ fn an_answer_that_fails_leaves_nothing_to_run() {
             assert_eq!(calls, ran.incomplete().len(), "{written}: {:?}", ran.lines());
         }
     }
+}
+
+#[test]
+fn a_template_that_opens_reasoning_counts_only_where_the_server_does_not_tell_it_apart() {
+    let profile = Profile { starts_in_reasoning: true, ..Profile::default() };
+    let sealed = || vec![open(0, PartKind::Redacted(seal_of("s"))), close(0)];
+    let blank = |at| said(at, "\n\n");
+    for (why, events, expected) in [
+        ("it is all in the text", vec![said(0, "hm</think>yes")], vec!["thought hm", "text yes"]),
+        ("with an opener too", vec![said(0, "<think>hm</think>yes")], vec!["thought hm", "text yes"]),
+        ("told apart", vec![thought(0, "hm", None), said(1, "yes")], vec!["thought hm", "text yes"]),
+        (
+            "told apart, after blanks",
+            vec![blank(0), thought(1, "hm", None), said(2, "yes")],
+            vec!["thought \n\n", "thought hm", "text yes"],
+        ),
+        (
+            "told apart, and a closer left in the text",
+            vec![thought(0, "hm", None), said(1, "</think>\n\nyes")],
+            vec!["thought hm", "text yes"],
+        ),
+        (
+            "told apart twice",
+            vec![thought(0, "hm", None), said(1, "Yes, so."), thought(2, "hm?", None), said(3, "No.")],
+            vec!["thought hm", "text Yes, so.", "thought hm?", "text No."],
+        ),
+    ] {
+        let end = Event::Finished { stop: Stop::EndTurn, extras: Extras::NONE };
+        assert_eq!(run_as(&profile, events, Some(end)).lines(), expected, "{why}");
+    }
+    let ran = run_as(&profile, vec![sealed(), said(1, "yes")], None);
+    assert_eq!(ran.lines().last().map(String::as_str), Some("text yes"), "sealed");
 }

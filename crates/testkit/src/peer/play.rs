@@ -30,7 +30,7 @@ pub(super) fn play(
     let mut line = Line { number, stage, deadline, wire: &wire, input: BufReader::new(&wire) };
     let ended = steps.iter().enumerate().find_map(|(index, step)| Some((index, line.step(step).err()?)));
 
-    let broken = steps.last() == Some(&Step::Reset);
+    let broken = matches!(steps.last(), Some(Step::Reset | Step::Vanish));
     if !broken && matches!(ended, None | Some((_, End::Closed))) {
         wire.say_goodbye();
     }
@@ -68,6 +68,10 @@ impl Line<'_> {
             Step::ReadRequest => self.read_request(),
             Step::Send(bytes) => self.send(&[bytes]),
             Step::SendSplit { bytes, sizes } => self.send(&pieces(bytes, sizes)),
+            Step::SendRaw(bytes) => {
+                let sent = self.wire.socket().write_all(bytes);
+                sent.map_err(|error| self.failed(error, "the client to take what is sent"))
+            }
             Step::Garbage(length, seed) => self.send(&[&garbage(*length, *seed)]),
             Step::Gate(name) => match self.stage.wait_at(name, self.deadline) {
                 Waited::Opened => Ok(()),
@@ -92,7 +96,7 @@ impl Line<'_> {
                 set.map_err(|error| self.failed(error, "SO_LINGER"))?;
                 Err(End::Closed)
             }
-            Step::Close => Err(End::Closed),
+            Step::Close | Step::Vanish => Err(End::Closed),
         }
     }
 

@@ -183,7 +183,7 @@ fn scripts_that_say_more_than_they_do_are_refused() {
     }
     let empty = || Conversation::new([]);
     check(vec![empty().repeat(), empty()], "conversation 0 repeats, so those after it would never be played");
-    for end in [Step::Close, Step::Reset, Step::Stall] {
+    for end in [Step::Close, Step::Reset, Step::Stall, Step::Vanish] {
         check(
             vec![empty(), Conversation::new([end, Step::ReadRequest])],
             "conversation 1 ends with step 0, so those after it would never be played",

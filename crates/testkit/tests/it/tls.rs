@@ -55,8 +55,22 @@ fn a_peer_and_models_with_a_certificate() {
 #[test]
 fn ends_without_a_goodbye_are_seen() {
     let authority = Authority::new().unwrap();
-    let peer = peer(&authority.server().unwrap(), Step::Reset);
-    assert!(ask(&mut connect(peer.addr(), &authority)).is_err());
+    let cert = authority.server().unwrap();
+    let reset = peer(&cert, Step::Reset);
+    assert!(ask(&mut connect(reset.addr(), &authority)).is_err());
+    let vanished = peer(&cert, Step::Vanish);
+    let error = ask(&mut connect(vanished.addr(), &authority)).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+}
+
+#[test]
+fn bytes_that_no_key_has_sealed() {
+    let authority = Authority::new().unwrap();
+    // The head of a record of data, and what can't be opened.
+    let record = [&[23, 3, 3, 0, 20][..], &[7; 20]].concat();
+    let peer = peer(&authority.server().unwrap(), Step::SendRaw(record));
+    let error = ask(&mut connect(peer.addr(), &authority)).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 
 #[test]

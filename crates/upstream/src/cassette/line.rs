@@ -158,6 +158,7 @@ const KINDS: &[(&str, TransportErrorKind)] = &[
     ("tls", TransportErrorKind::Tls),
     ("proxy", TransportErrorKind::Proxy),
     ("broken", TransportErrorKind::Broken),
+    ("stale", TransportErrorKind::Stale),
     ("encoding", TransportErrorKind::Encoding),
     ("unsendable", TransportErrorKind::Unsendable),
 ];

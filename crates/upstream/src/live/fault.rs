@@ -94,6 +94,12 @@ impl Place {
         self.unconnected(&causes)
     }
 
+    /// A kept connection was gone.
+    pub(super) fn stale(&self) -> TransportError {
+        let problem = format!("{} closed a kept connection instead of answering on it", self.host);
+        TransportError { kind: TransportErrorKind::Stale, problem }
+    }
+
     /// The answer broke off.
     pub(super) fn broken(&self, error: &hyper::Error) -> TransportError {
         self.lost(&causes(error), "in the middle of its answer")
@@ -230,11 +236,12 @@ impl Place {
             format!(
                 "{host} does not answer in HTTP; check `providers.{provider}.base_url`, its `http://` or `https://` too"
             )
-        } else if find::<rustls::Error>(causes).is_some() {
-            return TransportError {
-                kind: TransportErrorKind::Tls,
-                problem: format!("the secure connection to {host} failed {when}; try again"),
-            };
+        } else if let Some(error) = find::<rustls::Error>(causes) {
+            let problem = format!("the secure connection to {host} failed {when}: {error}; try again");
+            // A server that wants a certificate of ours says so only now. All else is a way that damages bytes.
+            let refuses = matches!(error, rustls::Error::AlertReceived(_));
+            let kind = if refuses { TransportErrorKind::Tls } else { TransportErrorKind::Broken };
+            return TransportError { kind, problem };
         } else if reset(causes) {
             format!("{host} reset the connection {when}")
         } else if http.is_some_and(|error| error.is_incomplete_message() || error.is_closed())

@@ -1,17 +1,27 @@
-//! Time limits, on a clock that the test moves.
+//! Time limits, on a clock that the test moves, over plain HTTP and over TLS.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rail_model::{ErrorKind, Event};
-use rail_testkit::{Conversation, Models, Peer, Step, Turn, chunk, sse_head, text as say};
+use rail_testkit::{Conversation, Peer, Step, Turn, chunk, sse_head, text as say};
 use rail_upstream::Reply;
 use tokio::time::advance;
 
 use crate::counted::Counted;
-use crate::world::{
-    CHAT, Frozen, attempt, plan, provider, reached, record, request, text, upstream, upstream_over,
-};
+use crate::over::{Over, over_both};
+use crate::world::{CHAT, Frozen, attempt, plan, reached, record, request, text, upstream, upstream_over};
+
+over_both! {
+    a_stall_before_the_first_byte,
+    a_stall_in_mid_stream_before_content,
+    pings_are_no_content,
+    a_stall_after_content_breaks_the_answer,
+    a_wait_that_is_given_up_and_begun_again_goes_on,
+    an_endless_answer_ends_with_the_total_limit,
+    a_whole_answer_has_no_first_token,
+    the_budget_for_retries_is_a_time_too,
+}
 
 const HELLO: &str = "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"hello\"}}]}\n\n";
 const START: &str = "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
@@ -19,19 +29,15 @@ const START: &str = "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"
 const FIRST_TOKEN: Duration = Duration::from_secs(20);
 const IDLE: Duration = Duration::from_secs(10);
 
-fn peer(steps: impl IntoIterator<Item = Step>) -> Arc<Peer> {
+fn peer(over: &Over, steps: impl IntoIterator<Item = Step>) -> Arc<Peer> {
     let steps = [Step::ReadRequest].into_iter().chain(steps);
-    Arc::new(Peer::start(vec![Conversation::new(steps)]).unwrap())
-}
-
-fn good() -> Models {
-    Models::start(vec![Turn::reply(vec![say("from b")]).repeat()]).unwrap()
+    Arc::new(over.peer(vec![Conversation::new(steps)]))
 }
 
 /// Asks a peer that gives no content until the limit has passed, and then a good one.
-async fn stalls(counted: &Counted, a: &Arc<Peer>, test: impl Future<Output = ()>) -> Reply {
-    let b = good();
-    let plan = plan([attempt(provider("a", a.url("/v1"))), attempt(provider("b", b.base_url(CHAT)))]);
+async fn stalls(over: &Over, counted: &Counted, a: &Peer, test: impl Future<Output = ()>) -> Reply {
+    let b = over.good();
+    let plan = plan([attempt(over.of("a", a)), attempt(over.b(&b))]);
     let mut world = Frozen::new();
     let mut reply = world.ask_while(&upstream_over(counted), &plan, &request(), test).await.unwrap();
     assert_eq!(text(&mut reply).await.unwrap(), "from b");
@@ -40,34 +46,53 @@ async fn stalls(counted: &Counted, a: &Arc<Peer>, test: impl Future<Output = ()>
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stall_before_the_first_byte() {
-    let a = peer([Step::Reached("asked"), Step::Stall]);
+async fn a_secure_channel_that_never_comes_about() {
+    let over = Over::tls();
+    let stalls = |mark| Conversation::new([Step::Reached(mark), Step::Stall]);
+    let a = Arc::new(Peer::start(vec![stalls("first"), stalls("second")]).unwrap());
+    let b = over.good();
+    let silent = over.provider("a", over.url(&a.addr().to_string()));
+    let connect = silent.timeouts.connect;
+    let plan = plan([attempt(silent), attempt(over.b(&b))]);
+    let mut world = Frozen::new();
+    let test = async {
+        for mark in ["first", "second"] {
+            reached(&a, mark).await;
+            advance(connect).await;
+        }
+    };
+    let mut reply = world.ask_while(&upstream(), &plan, &request(), test).await.unwrap();
+    assert_eq!(record(reply.sent()), ["a - passing", "a - passing", "b 200 answered"]);
+    assert_eq!(text(&mut reply).await.unwrap(), "from b");
+    assert!(world.elapsed() <= connect * 2 + Duration::from_secs(1), "two limits and a pause");
+}
+
+async fn a_stall_before_the_first_byte(over: &Over) {
+    let a = peer(over, [Step::Reached("asked"), Step::Stall]);
     let test = async {
         reached(&a, "asked").await;
         advance(FIRST_TOKEN).await;
     };
-    let reply = stalls(&Counted::default(), &a, test).await;
+    let reply = stalls(over, &Counted::default(), &a, test).await;
     assert_eq!(record(reply.sent()), ["a - passing $", "b 200 answered"]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_stall_in_mid_stream_before_content() {
-    let a = peer([Step::Send([sse_head(), chunk(START)].concat()), Step::Stall]);
+async fn a_stall_in_mid_stream_before_content(over: &Over) {
+    let a = peer(over, [Step::Send([sse_head(), chunk(START)].concat()), Step::Stall]);
     let counted = Counted::default();
     let test = async {
         counted.handed(START.len()).await;
         advance(FIRST_TOKEN).await;
     };
-    let reply = stalls(&counted, &a, test).await;
+    let reply = stalls(over, &counted, &a, test).await;
     assert_eq!(record(reply.sent()), ["a 200 passing $", "b 200 answered"]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn pings_are_no_content() {
+async fn pings_are_no_content(over: &Over) {
     const PING: &str = ": keep-alive\n\n";
     let ping = || Step::Send(chunk(PING));
     let begun = Step::Send([sse_head(), chunk(START)].concat());
-    let a = peer([begun, Step::Gate("9"), ping(), Step::Gate("18"), ping(), Step::Stall]);
+    let a = peer(over, [begun, Step::Gate("9"), ping(), Step::Gate("18"), ping(), Step::Stall]);
     let counted = Counted::default();
     let test = async {
         counted.handed(START.len()).await;
@@ -78,7 +103,7 @@ async fn pings_are_no_content() {
         }
         advance(Duration::from_secs(2)).await;
     };
-    let reply = stalls(&counted, &a, test).await;
+    let reply = stalls(over, &counted, &a, test).await;
     assert_eq!(record(reply.sent()), ["a 200 passing $", "b 200 answered"]);
 }
 
@@ -87,11 +112,10 @@ async fn delta(reply: &mut Reply) {
     while !matches!(reply.next().await, Some(Ok(Event::Delta { .. }))) {}
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_stall_after_content_breaks_the_answer() {
-    let a = peer([Step::Send([sse_head(), chunk(HELLO)].concat()), Step::Stall]);
-    let b = good();
-    let plan = plan([attempt(provider("a", a.url("/v1"))), attempt(provider("b", b.base_url(CHAT)))]);
+async fn a_stall_after_content_breaks_the_answer(over: &Over) {
+    let a = peer(over, [Step::Send([sse_head(), chunk(HELLO)].concat()), Step::Stall]);
+    let b = over.good();
+    let plan = plan([attempt(over.of("a", &a)), attempt(over.b(&b))]);
     let mut world = Frozen::new();
     let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     delta(&mut reply).await;
@@ -104,10 +128,9 @@ async fn a_stall_after_content_breaks_the_answer() {
     assert_eq!(b.turns_taken(), 0, "never a second target after content");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_wait_that_is_given_up_and_begun_again_goes_on() {
-    let a = peer([Step::Send([sse_head(), chunk(HELLO)].concat()), Step::Stall]);
-    let plan = plan([attempt(provider("a", a.url("/v1")))]);
+async fn a_wait_that_is_given_up_and_begun_again_goes_on(over: &Over) {
+    let a = peer(over, [Step::Send([sse_head(), chunk(HELLO)].concat()), Step::Stall]);
+    let plan = plan([attempt(over.of("a", &a))]);
     let mut world = Frozen::new();
     let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     delta(&mut reply).await;
@@ -123,13 +146,14 @@ async fn a_wait_that_is_given_up_and_begun_again_goes_on() {
     assert_eq!(world.elapsed(), IDLE, "keep-alives to a client do not make the limit longer");
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_endless_answer_ends_with_the_total_limit() {
+async fn an_endless_answer_ends_with_the_total_limit(over: &Over) {
     let more = || Step::Send(chunk(HELLO));
     let head = Step::Send([sse_head(), chunk(HELLO)].concat());
-    let a =
-        peer([head, Step::Gate("1"), more(), Step::Gate("2"), more(), Step::Gate("3"), more(), Step::Stall]);
-    let mut slow = provider("a", a.url("/v1"));
+    let a = peer(
+        over,
+        [head, Step::Gate("1"), more(), Step::Gate("2"), more(), Step::Gate("3"), more(), Step::Stall],
+    );
+    let mut slow = over.of("a", &a);
     slow.timeouts.total = Duration::from_secs(25);
     let mut world = Frozen::new();
     let mut reply = world.ask(&upstream(), &plan([attempt(slow)]), &request()).await.unwrap();
@@ -148,10 +172,9 @@ async fn an_endless_answer_ends_with_the_total_limit() {
     a.open("3");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_whole_answer_has_no_first_token() {
-    let a = Models::start(vec![Turn::reply(vec![say("slow")]).gate("answer")]).unwrap();
-    let plan = plan([attempt(provider("a", a.base_url(CHAT)))]);
+async fn a_whole_answer_has_no_first_token(over: &Over) {
+    let a = over.models(vec![Turn::reply(vec![say("slow")]).gate("answer")]);
+    let plan = plan([attempt(over.provider("a", a.base_url(CHAT)))]);
     let mut asked = request();
     asked.stream = false;
     let mut world = Frozen::new();
@@ -164,19 +187,15 @@ async fn a_whole_answer_has_no_first_token() {
     assert_eq!(world.elapsed(), Duration::from_secs(90));
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_budget_for_retries_is_a_time_too() {
-    let a = Arc::new(
-        Peer::start(vec![
-            Conversation::new([Step::ReadRequest, Step::Reached("asked"), Step::Gate("fail"), Step::Close]),
-            Conversation::new([Step::ReadRequest, Step::Close]),
-        ])
-        .unwrap(),
-    );
-    let b = good();
-    let mut slow = provider("a", a.url("/v1"));
+async fn the_budget_for_retries_is_a_time_too(over: &Over) {
+    let a = Arc::new(over.peer(vec![
+        Conversation::new([Step::ReadRequest, Step::Reached("asked"), Step::Gate("fail"), Step::Close]),
+        Conversation::new([Step::ReadRequest, Step::Close]),
+    ]));
+    let b = over.good();
+    let mut slow = over.of("a", &a);
     (slow.timeouts.first_token, slow.retry.tries) = (Duration::from_secs(90), 5);
-    let plan = plan([attempt(slow), attempt(provider("b", b.base_url(CHAT)))]);
+    let plan = plan([attempt(slow), attempt(over.b(&b))]);
     let mut world = Frozen::new();
     let test = async {
         reached(&a, "asked").await;

@@ -30,6 +30,19 @@ async fn of_each_protocol() {
     ");
 }
 
+#[tokio::test]
+async fn a_kept_connection_that_closes_fails_no_list() {
+    let list = || Step::Send(http_whole(200, "application/json", r#"{"data":[{"id":"m"}]}"#));
+    let closes = Conversation::new([Step::ReadRequest, list(), Step::ReadRequest, Step::Close]);
+    let stays = Conversation::new([Step::ReadRequest, list(), Step::Stall]);
+    let peer = Peer::start(vec![closes, stays]).unwrap();
+    let (live, provider) = (live(), Arc::new(provider(&peer.url("/v1"))));
+    for _ in 0..2 {
+        assert_eq!(list_models(&live, &provider, None).await, Ok(vec!["m".to_owned()]));
+    }
+    assert_eq!((peer.connections(), peer.requests().len()), (2, 3));
+}
+
 async fn listing(status: u16, body: &str) -> String {
     let steps = [Step::ReadRequest, Step::Send(http_whole(status, "application/json", body)), Step::Stall];
     let peer = Peer::start(vec![Conversation::new(steps)]).unwrap();
