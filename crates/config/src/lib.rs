@@ -11,6 +11,7 @@ pub mod dotenv;
 mod endpoint;
 mod env;
 mod extras;
+pub mod first;
 mod format;
 pub mod found;
 pub mod hijack;

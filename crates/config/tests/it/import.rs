@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rail_config::dotenv;
-use rail_config::import::{Imported, ccr, claude, gemini_env};
+use rail_config::import::{Imported, ccr, claude, claude_with, gemini_env};
 use serde_json::{Value, json};
 
 /// All that an import gives, in one text. It must be TOML, and hold no key.
@@ -50,6 +50,19 @@ B_ACTUAL_MODEL=b
 nonsense
 ";
     insta::assert_snapshot!(shown(&gemini_env(text), &["AIza-plain", "key-of-a", "my-project"]));
+}
+
+#[test]
+fn claude_servers_of_several_files() {
+    let settings = r#"{"model": "opus", "mcpServers": {"one": {"command": "a"}}}"#;
+    let project =
+        r#"{"mcpServers": {"one": {"command": "b"}, "two": {"command": "c", "env": {"K": "sk-two"}}}}"#;
+    let home = r#"{"numStartups": 7, "mcpServers": {"TWO": {"command": "d", "env": {"K": "sk-other"}}}}"#;
+    let servers = [(".mcp.json", project), ("~/.claude.json", home)];
+    let imported = claude_with(Some(settings), &servers).unwrap();
+    insta::assert_snapshot!(shown(&imported, &["sk-two", "sk-other"]));
+    assert_eq!(claude_with(None, &servers[1..]).unwrap().env.len(), 1);
+    assert!(claude_with(None, &[("x", "[]")]).is_err());
 }
 
 #[test]
