@@ -1,6 +1,8 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod config;
 mod debug;
+mod init;
 mod setup;
 
 use std::io::Write;
@@ -24,9 +26,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The configuration: what is in force, what is wrong with it, where it is.
+    #[command(subcommand)]
+    Config(config::Config),
     /// Look inside: one request, answer or stream through the codecs.
     #[command(subcommand)]
     Debug(debug::Debug),
+    /// Write a first configuration, by asking.
+    Init(init::Init),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -44,9 +51,11 @@ impl From<anyhow::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let Cli { common: _, command } = Cli::parse();
+    let Cli { common, command } = Cli::parse();
     let result = match command {
+        Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(),
+        Command::Init(init) => init.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

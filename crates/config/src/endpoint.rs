@@ -96,7 +96,7 @@ pub(crate) fn shown(url: &str) -> String {
 }
 
 /// Text that can't move the cursor or start a line of its own: control characters are shown by their numbers.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if c.is_control() { out.extend(c.escape_unicode()) } else { out.push(c) }

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rail_route::{Chain, Provider, Target, built_in_virtual_models};
 use rail_stdx::Secret;
 
-pub use answers::{Picked, WrongAnswer, address, name, pick, pick_target, protocol_of};
+pub use answers::{
+    Picked, WrongAnswer, address, name, pick, pick_target, protocol_of, variable_name, wrong_secret,
+};
 
 use crate::found::{self, FoundProvider, KnownProvider, Local};
 use crate::import::Imported;
@@ -82,7 +84,7 @@ impl FirstProvider {
     /// A server on this machine.
     pub fn local(local: &Local) -> Self {
         let provider = local.provider.clone();
-        Self { models: local.models.clone(), ..Self::new(provider, "It answered on this machine.") }
+        Self { models: local.models.clone(), ..Self::new(provider, "A model server that answered.") }
     }
 
     /// The models that are worth naming: those it said, else those that suit something.
@@ -173,10 +175,9 @@ pub fn write(providers: &[FirstProvider], chains: &BTreeMap<String, Chain>) -> I
         "Written by `rail init`. `rail config check` tells what is wrong here, `rail config show` what is",
     );
     draft.remark("in force and why, and docs/configuration.md what else can be said.");
-    let mut explained = Explained::No;
+    let mut explained = BTreeSet::new();
     for first in providers {
-        provider(&mut draft, first, chains, explained);
-        explained = Explained::Yes;
+        provider(&mut draft, first, chains, &mut explained);
     }
     router(&mut draft, chains);
     let mut written = draft.finish();
@@ -184,24 +185,18 @@ pub fn write(providers: &[FirstProvider], chains: &BTreeMap<String, Chain>) -> I
     written
 }
 
-/// Whether the keys of a provider were explained already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Explained {
-    Yes,
-    No,
-}
-
+/// Writes a provider; a remark that was made before is not made again.
 fn provider(
     draft: &mut Draft,
     first: &FirstProvider,
     chains: &BTreeMap<String, Chain>,
-    explained: Explained,
+    explained: &mut BTreeSet<&'static str>,
 ) {
     let FirstProvider { provider, why, key, headers, .. } = first;
     draft.table(&["providers", &provider.name]);
     draft.remark(why);
-    let say = |draft: &mut Draft, text: &str| {
-        if explained == Explained::No {
+    let mut say = |draft: &mut Draft, text: &'static str| {
+        if explained.insert(text) {
             draft.remark(text);
         }
     };

@@ -20,6 +20,8 @@ pub struct KnownProvider {
     pub name: String,
     /// The protocol it speaks.
     pub protocol: ProtocolId,
+    /// The protocol that servers speak which take its place at another address.
+    pub elsewhere: ProtocolId,
     /// The address that the protocol's paths are appended to.
     pub base_url: String,
     /// The variables that its key is usually in, the first that is set counts; none for servers on this machine.
@@ -199,12 +201,17 @@ impl Entry {
         KnownProvider {
             name: self.name.clone(),
             protocol: protocol(&self.protocol),
+            elsewhere: self.elsewhere(),
             base_url: self.base_url.clone(),
             keys: self.keys.iter().chain(&self.bearer).cloned().collect(),
             models: self.models.clone(),
             suits: self.suits(),
             local: self.local,
         }
+    }
+
+    fn elsewhere(&self) -> ProtocolId {
+        protocol(self.protocol_elsewhere.as_ref().unwrap_or(&self.protocol))
     }
 
     fn home(&self) -> Option<&'static Entry> {
@@ -239,7 +246,7 @@ impl Entry {
         let mut because = vec![key.as_ref().or(token.as_ref())?.0.clone()];
         let mut provider = Provider::new(&self.name, protocol(&self.protocol), &self.base_url);
         if let Some((name, url)) = moved {
-            provider.protocol = protocol(self.protocol_elsewhere.as_ref().unwrap_or(&self.protocol));
+            provider.protocol = self.elsewhere();
             provider.base_url = endpoint::base_url(url, provider.protocol);
             because.push(name.clone());
         }

@@ -13,7 +13,7 @@ use crate::extras::EnvFileFound;
 use crate::found::Local;
 use crate::{
     Env, Extras, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings,
-    active, extras, keyring, trust, variables,
+    active, extras, keyring, reference, trust, variables,
 };
 
 /// What a configuration is loaded from.
@@ -195,7 +195,10 @@ impl Gathered {
         if let Some(path) = inputs.config.clone().or(variable) {
             let path = inputs.working_folder.join(path);
             if !self.file(Layer::Given, &path) {
-                let text = "there is no such file; correct `--config`, or `SWITCHRAIL_CONFIG`";
+                let text = match inputs.scope {
+                    Scope::All => "there is no such file; correct `--config`, or `SWITCHRAIL_CONFIG`",
+                    Scope::GivenFile => "there is no such file; correct its path",
+                };
                 self.problems.push(whole_file(Layer::Given, &path, text));
             }
         }
@@ -275,6 +278,18 @@ fn readers(path: &Path) -> Readers {
 #[cfg(not(unix))]
 fn readers(_path: &Path) -> Readers {
     Readers::Owner
+}
+
+/// What a reference such as `env:NAME` stands for here, as a file in the user's folder means it; the error says why nothing.
+pub fn look_up(inputs: &Inputs, reference: &str) -> Result<Secret, String> {
+    let places = Places::find(&inputs.env, &inputs.working_folder).ok();
+    let file = extras::look(&inputs.env, places.as_ref(), Trusted::No).variables;
+    let origin = places.map_or(Origin::BuiltIn, |places| Origin::File {
+        layer: Layer::User,
+        file: places.config.join("config.toml").into(),
+        at: Place { line: 1, column: 1 },
+    });
+    reference::value(reference, &origin, &Machine { env: &inputs.env, file: &file })
 }
 
 /// The machine that values refer to.

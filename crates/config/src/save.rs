@@ -25,9 +25,9 @@ pub enum Existing {
 /// What was written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Saved {
-    /// The configuration.
-    pub config: PathBuf,
-    /// The file with the keys, if there were any.
+    /// The configuration; None when it said all of it before.
+    pub config: Option<PathBuf>,
+    /// The file with the keys; None when there were none, or it had them before.
     pub env: Option<PathBuf>,
     /// What was there before, each as a file of its own.
     pub backups: Vec<PathBuf>,
@@ -80,7 +80,7 @@ pub fn existing(places: &Places) -> Option<PathBuf> {
 /// Writes a configuration and its keys for the user, so that nobody else can read them.
 pub fn save(places: &Places, new: &Imported, how: Existing) -> Result<Saved, SaveError> {
     let config = places.config.join("config.toml");
-    let mut saved = Saved { config: config.clone(), ..Saved::default() };
+    let mut saved = Saved::default();
     let there = existing(places);
     let text = match (&there, how) {
         (None, _) | (Some(_), Existing::Replace) => new.toml.clone(),
@@ -98,8 +98,7 @@ pub fn save(places: &Places, new: &Imported, how: Existing) -> Result<Saved, Sav
     let env = env_text(places, new, how)?;
     // The keys stand before what refers to them, so that no moment is without them.
     if let Some(env) = env {
-        write(&places.env(), &env)?;
-        saved.env = Some(places.env());
+        saved.env = write(&places.env(), &env)?;
     }
     if let (Some(path), Existing::Replace) = (&there, how) {
         let backup = free_beside(path);
@@ -109,7 +108,7 @@ pub fn save(places: &Places, new: &Imported, how: Existing) -> Result<Saved, Sav
             fs::remove_file(path).map_err(|source| SaveError::Io { path: path.clone(), source })?;
         }
     }
-    write(&config, &text)?;
+    saved.config = write(&config, &text)?;
     Ok(saved)
 }
 
@@ -132,11 +131,15 @@ fn read(path: &Path) -> Result<String, SaveError> {
     fs::read_to_string(path).map_err(|source| SaveError::Io { path: path.to_owned(), source })
 }
 
-/// Replaces a file; where a link leads to it, the link stays.
-fn write(path: &Path, text: &str) -> Result<(), SaveError> {
+/// Replaces a file, unless it says the same already; where a link leads to it, the link stays.
+fn write(path: &Path, text: &str) -> Result<Option<PathBuf>, SaveError> {
+    if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+        return Ok(None);
+    }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let written = replace(&target, text.as_bytes(), Access::Owner);
-    written.map_err(|source| SaveError::Io { path: path.to_owned(), source })
+    written.map_err(|source| SaveError::Io { path: path.to_owned(), source })?;
+    Ok(Some(path.to_owned()))
 }
 
 /// A name beside a file that no backup has yet.

@@ -119,6 +119,7 @@ pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
         let origin = Origin::File { layer: Layer::Project, file: path.into(), at };
         wishes.push(Wish { origin, key: String::new(), may: ENV_FILE });
     }
+    wishes.sort_by(|one, other| one.origin.cmp(&other.origin));
     wishes
 }
 

@@ -2,9 +2,10 @@
 
 use rail_model::ProtocolId;
 use rail_route::Target;
-use rail_stdx::nearest;
+use rail_stdx::{Secret, nearest};
 
 use crate::found::{self, KnownProvider};
+use crate::reference::Reference;
 use crate::{endpoint, format};
 
 /// An answer that is none, with what to answer instead.
@@ -117,6 +118,27 @@ pub fn name(answer: &str, taken: &[&str]) -> Result<String, WrongAnswer> {
     match taken.contains(&name) {
         true => Err(WrongAnswer(format!("`{name}` is set up already; write another name"))),
         false => Ok(name.to_owned()),
+    }
+}
+
+/// The variable of a reference `env:NAME`.
+pub fn variable_name(reference: &str) -> Result<&str, WrongAnswer> {
+    match Reference::parse(reference) {
+        Some(Reference::Variable(name)) => Ok(name),
+        Some(Reference::File(_) | Reference::Keyring(_)) | None => Err(WrongAnswer(
+            "no variable can have this name; write `env:` and letters, digits and `_`".to_owned(),
+        )),
+    }
+}
+
+/// What is wrong with a key as it was typed, if anything.
+pub fn wrong_secret(secret: &Secret) -> Option<String> {
+    match secret.reveal() {
+        "" => Some("nothing came; paste the key and press Enter".to_owned()),
+        text if Reference::parse(text).is_some() => {
+            Some("this says where a key stands; paste the key itself".to_owned())
+        }
+        text => format::wrong("secret", text),
     }
 }
 

@@ -57,7 +57,11 @@ pub fn claude_with(settings: Option<&str>, servers: &[(&str, &str)]) -> Result<I
     hooks(&mut draft, take_map(&mut root, &["hooks"]));
     let mut all = take_map(&mut root, &["mcpServers"]);
     for (file, text) in servers {
-        for (name, server) in take_map(&mut object(text)?, &["mcpServers"]) {
+        let mut said = object(text).unwrap_or_else(|error| {
+            draft.note(format!("{file} is left out: {}", error.problem));
+            Map::new()
+        });
+        for (name, server) in take_map(&mut said, &["mcpServers"]) {
             match all.contains_key(&name) {
                 true => draft
                     .note(format!("MCP server `{name}` of {file} is left out: one of that name is there")),

@@ -20,7 +20,7 @@ pub(super) fn tree(loaded: &Loaded) -> Node {
         let origin = Origin::Found(alias.origin.clone());
         (alias.name.clone(), member(&origin, Value::text(&leads_to(alias))))
     });
-    let made = Origin::Found("a chain of what was found".to_owned());
+    let made = Origin::Found("their best suited models".to_owned());
     let chains = loaded.extras.chains.iter();
     let chains = chains.map(|(name, chain)| (name.clone(), member(&made, Value::text(&chain.to_string()))));
     let sections = [("providers", providers), ("aliases", aliases.collect()), ("router", chains.collect())];
@@ -38,7 +38,7 @@ fn origin<'a>(loaded: &'a Loaded, provider: &Provider) -> (Origin, Option<&'a st
     }
     let why = match extras.hijack.backs.iter().find(|back| back.provider == provider.name) {
         Some(back) => back.origin.clone(),
-        None => "it answers on this machine".to_owned(),
+        None => "a server answers".to_owned(),
     };
     (Origin::Found(why), None)
 }

@@ -9,6 +9,7 @@ mod import;
 mod keyring;
 mod layers;
 mod machine;
+mod save;
 mod trust;
 mod values;
 mod watch;
