@@ -1,7 +1,9 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
 mod clock;
+mod config;
 mod debug;
+mod init;
 mod output;
 mod provider;
 mod route;
@@ -28,9 +30,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The configuration: what is in force, what is wrong with it, where it is.
+    #[command(subcommand)]
+    Config(config::Config),
     /// Look inside: one request, answer or stream through the codecs.
     #[command(subcommand)]
     Debug(debug::Debug),
+    /// Write a first configuration, by asking.
+    Init(init::Init),
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
@@ -58,9 +65,11 @@ impl From<anyhow::Error> for Failure {
 fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
     let result = match command {
+        Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(),
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
+        Command::Init(init) => init.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rail_config::found::{self, Local};
-use rail_config::{Env, Inputs, Loaded, load};
+use rail_config::settings::Discovery;
+use rail_config::{Checked, Env, Inputs, Loaded, check};
 use rail_route::Provider;
 use rail_upstream::{
     Candidate, LOCAL_LIMIT, Live, LiveSettings, LocalKind, LocalServer, Matching, Pace, Proxies, Transport,
-    Transports, find_local, usual_candidates,
+    Transports, find_local,
 };
 
 use crate::{Failure, output};
@@ -36,16 +37,20 @@ impl Common {
 
     /// The configuration in force. With no provider configured, servers on this machine are looked for.
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+        let checked = self.check()?;
+        checked.loaded.ok_or(checked.problems).map_err(wrong)
+    }
+
+    /// All that is seen of the configuration, right or wrong; servers on this machine as for [`Common::load`].
+    pub(crate) fn check(&self) -> Result<Checked, Failure> {
         let inputs = self.inputs()?;
-        let loaded = load(&inputs).map_err(wrong)?;
-        if !loaded.settings.providers.is_empty() {
-            return Ok(loaded);
-        }
-        let local = local_servers(&inputs.env)?;
-        if local.is_empty() {
-            return Ok(loaded);
-        }
-        load(&Inputs { local, ..inputs }).map_err(wrong)
+        let checked = check(&inputs);
+        let settings = checked.loaded.as_ref().map(|loaded| &loaded.settings);
+        let Some(settings) = settings.filter(|settings| settings.providers.is_empty()) else {
+            return Ok(checked);
+        };
+        let local = local_servers(&inputs.env, &settings.discovery)?;
+        Ok(if local.is_empty() { checked } else { check(&Inputs { local, ..inputs }) })
     }
 }
 
@@ -61,24 +66,14 @@ pub(crate) fn wrong(problems: rail_config::Problems) -> Failure {
     Failure::Usage(anyhow!("the configuration is wrong:\n{problems}"))
 }
 
-/// The servers on this machine that answer, as providers.
-pub(crate) fn local_servers(env: &Env) -> Result<Vec<Local>, Failure> {
+/// The servers that answer where the user lets us look, as providers.
+pub(crate) fn local_servers(env: &Env, discovery: &Discovery) -> Result<Vec<Local>, Failure> {
+    let variables = env.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let addresses = found::servers_to_ask(&variables, discovery).into_iter();
+    let candidates: Vec<Candidate> = addresses.map(|address| Candidate { address }).collect();
     let transport = transport(env);
-    let candidates = candidates(env);
     let servers = runtime()?.block_on(find_local(&*transport, &candidates, LOCAL_LIMIT));
     Ok(servers.into_iter().map(local).collect())
-}
-
-fn candidates(env: &Env) -> Vec<Candidate> {
-    let mut candidates = usual_candidates();
-    let variables = env.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    // `OLLAMA_HOST` moves Ollama; the catalog knows how it is written.
-    let moved = found::from_environment(&variables).into_iter().find(|found| found.provider.name == "ollama");
-    if let Some(moved) = moved {
-        let address = moved.provider.base_url.trim_end_matches("/v1").to_owned();
-        candidates.insert(0, Candidate { address });
-    }
-    candidates
 }
 
 fn local(server: LocalServer) -> Local {

@@ -80,6 +80,21 @@ pub struct Composed {
 
 /// Makes one configuration of the layers, or tells all that is wrong with them.
 pub fn compose(layers: &Layers, outside: &dyn Outside) -> Result<Composed, Problems> {
+    let judged = judge(layers, outside);
+    judged.composed.ok_or(judged.problems)
+}
+
+/// What became of the layers, right or wrong.
+pub(crate) struct Judged {
+    /// One configuration, if nothing is wrong.
+    pub(crate) composed: Option<Composed>,
+    pub(crate) problems: Problems,
+    /// Those of what can be understood; all of them when nothing is wrong.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// Makes one configuration of the layers, and tells what is wrong with them and what is not safe.
+pub(crate) fn judge(layers: &Layers, outside: &dyn Outside) -> Judged {
     let mut problems = Vec::new();
     let mut warnings = layers.extras.warnings.clone();
     let mut tree = merged(layers, &mut problems, &mut warnings);
@@ -97,7 +112,7 @@ pub fn compose(layers: &Layers, outside: &dyn Outside) -> Result<Composed, Probl
             if problems.is_empty() {
                 problems.push(Problem::new(&Origin::BuiltIn, "", error.message()));
             }
-            return Err(Problems::sorted(problems));
+            return Judged::wrong(problems, warnings);
         }
     };
     let extras = layers.extras.beside(&settings);
@@ -111,19 +126,28 @@ pub fn compose(layers: &Layers, outside: &dyn Outside) -> Result<Composed, Probl
     problems.extend(found.problems);
     warnings.extend(found.warnings);
     if !problems.is_empty() {
-        return Err(Problems::sorted(problems));
+        return Judged::wrong(problems, warnings);
     }
     let input = routing::Input { settings: &settings, tree: &tree, extras: &extras, outside };
     let (routing, more) = routing::routing(&input, resolved.unusable);
     warnings.extend(more);
-    Ok(Composed {
+    let warnings = Problems::sorted(warnings).0;
+    let composed = Composed {
         settings,
         tree,
         routing: Arc::new(routing),
-        warnings: Problems::sorted(warnings).0,
+        warnings: warnings.clone(),
         files: resolved.files,
         extras,
-    })
+    };
+    Judged { composed: Some(composed), problems: Problems::default(), warnings }
+}
+
+impl Judged {
+    fn wrong(problems: Vec<Problem>, warnings: Vec<Problem>) -> Self {
+        let (problems, warnings) = (Problems::sorted(problems), Problems::sorted(warnings).0);
+        Self { composed: None, problems, warnings }
+    }
 }
 
 /// Every layer read, checked by itself and put over those before it.

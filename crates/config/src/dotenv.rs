@@ -79,6 +79,42 @@ pub fn line(name: &str, value: &Secret) -> String {
     format!("{name}=\"{quoted}\"\n")
 }
 
+/// What happens to a variable that is there with another value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Differing {
+    /// It stays, and nothing is written.
+    Refuse,
+    /// It gets the new value.
+    Replace,
+}
+
+/// A variable that is there with another value.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is there with another value")]
+pub struct Differs(pub String);
+
+/// The text of a `.env` file with these variables; all that it says otherwise stays as it is.
+pub fn with(text: &str, variables: &[(String, Secret)], differing: Differing) -> Result<String, Differs> {
+    let mut text = text.to_owned();
+    for (name, value) in variables {
+        let there = read(&text).get(name).cloned();
+        match there {
+            Some(there) if there.value == *value => continue,
+            Some(_) if differing == Differing::Refuse => return Err(Differs(name.clone())),
+            Some(_) => {
+                let sets = |line: &&str| matches!(assignment(line.trim()), Ok(Some((set, _))) if set == name);
+                text = text.lines().filter(|line| !sets(line)).map(|line| format!("{line}\n")).collect();
+            }
+            None => {}
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&line(name, value));
+    }
+    Ok(text)
+}
+
 /// The name and value that a trimmed line sets; None for a blank line or a comment.
 fn assignment(line: &str) -> Result<Option<(&str, String)>, &'static str> {
     if line.is_empty() || line.starts_with('#') {
@@ -227,6 +263,18 @@ mod tests {
                 let last = values.iter().rfind(|(other, _)| other == name).map(|(_, value)| value.as_str());
                 prop_assert_eq!(file.get(name).map(|value| value.value.reveal()), last);
             }
+        }
+
+        #[test]
+        fn what_is_put_in_is_there_and_the_rest_stays(text in "([AB#= x'\"]{0,6}\n?){0,6}", value in any::<String>()) {
+            let new = [("A".to_owned(), Secret::new(&value))];
+            let written = with(&text, &new, Differing::Replace).unwrap();
+            let (before, after) = (read(&text), read(&written));
+            prop_assert_eq!(after.get("A").map(|there| there.value.reveal()), Some(value.as_str()));
+            prop_assert_eq!(after.get("B").map(|there| &there.value), before.get("B").map(|there| &there.value));
+            prop_assert_eq!(&with(&written, &new, Differing::Refuse), &Ok(written.clone()));
+            let differs = before.get("A").is_some_and(|there| there.value.reveal() != value);
+            prop_assert_eq!(with(&text, &new, Differing::Refuse).is_err(), differs);
         }
 
         #[test]

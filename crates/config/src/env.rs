@@ -92,6 +92,11 @@ impl Places {
         self.state.join("health.json")
     }
 
+    /// The user's keys, which `env:NAME` finds as well.
+    pub fn env(&self) -> PathBuf {
+        self.config.join(".env")
+    }
+
     /// The folders that the user trusts.
     pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rail_route::{Alias, AliasTo, Chain, Provider};
+use rail_route::{Alias, AliasTo, Chain, ProfilePatch, Provider};
 use rail_stdx::Secret;
 
 use crate::dotenv::{self, EnvFile};
 use crate::found::{self, FoundProvider, Local};
 use crate::hijack::{EnvLayer, EnvSource, Hijack};
-use crate::{Env, Layer, Origin, Place, Places, Problem, Settings, Trusted};
+use crate::{Env, FileFound, Layer, Origin, Place, Places, Problem, Settings, Trusted};
 
 /// Providers and aliases from elsewhere than our own files. All of them are weaker than what our files say.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -38,19 +38,38 @@ pub struct Extras {
     pub files: Vec<PathBuf>,
 }
 
+/// A `.env` file that may say something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EnvFileFound {
+    /// Whose it is.
+    pub source: EnvSource,
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it is there.
+    pub found: FileFound,
+}
+
+/// The `.env` files, the strongest first.
+pub(crate) fn env_files(env: &Env, places: Option<&Places>) -> Vec<EnvFileFound> {
+    let project = places.and_then(|places| places.project.as_ref()).map(|folder| folder.join(".env"));
+    let user = places.map(Places::env);
+    let gemini = env.home().map(|home| home.join(".gemini/.env"));
+    let all = [(EnvSource::Project, project), (EnvSource::User, user), (EnvSource::Gemini, gemini)];
+    let found = |path: &Path| if path.exists() { FileFound::Read } else { FileFound::Missing };
+    let file = |(source, path): (EnvSource, Option<PathBuf>)| {
+        let path = path?;
+        Some(EnvFileFound { source, found: found(&path), path })
+    };
+    all.into_iter().filter_map(file).collect()
+}
+
 /// Looks for providers and aliases in the environment and in the files of others.
 pub(crate) fn look(env: &Env, places: Option<&Places>, trusted: Trusted) -> Extras {
     let mut extras = Extras::default();
     let variables: BTreeMap<String, String> =
         env.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let mut layers = vec![EnvLayer::environment(&variables)];
-    let project = places.and_then(|places| places.project.as_ref()).map(|folder| folder.join(".env"));
-    let user = places.map(|places| places.config.join(".env"));
-    let gemini = env.home().map(|home| home.join(".gemini/.env"));
-    for (source, path) in
-        [(EnvSource::Project, project), (EnvSource::User, user), (EnvSource::Gemini, gemini)]
-    {
-        let Some(path) = path else { continue };
+    for EnvFileFound { source, path, found: _ } in env_files(env, places) {
         if let Some(file) = extras.file(&path) {
             extras.take(source, &path, &file, trusted, &mut layers);
         }
@@ -63,6 +82,9 @@ pub(crate) fn look(env: &Env, places: Option<&Places>, trusted: Trusted) -> Extr
         if hijack.enabled { hijack.active.as_deref().and_then(|name| hijack.back(name)) } else { None }
             .map(|back| back.provider.clone());
     extras.warnings.extend(hijack.notes.iter().map(|note| Problem::new(&Origin::BuiltIn, "", note)));
+    // What the user keeps in `.env` is as good as exported.
+    let kept = extras.variables.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+    let variables = kept.chain(variables).collect();
     extras.found = found::from_environment(&variables);
     extras.hijack = hijack;
     extras
@@ -76,14 +98,11 @@ impl Extras {
             (extras.found, extras.local) = (Vec::new(), Vec::new());
             return extras;
         }
-        let found = extras.found.iter().map(|found| &found.provider);
-        let all: Vec<Provider> =
-            found.chain(extras.local.iter().map(|local| &local.provider)).cloned().collect();
-        for provider in all {
-            if !extras.providers.iter().any(|known| known.name == provider.name) {
-                extras.providers.push(provider);
-            }
-        }
+        let taken: Vec<String> = extras.providers.iter().map(|provider| provider.name.clone()).collect();
+        // Of two with one name the environment form's is meant: its prefix was written for us.
+        extras.found.retain(|found| !taken.contains(&found.provider.name));
+        extras.providers.extend(extras.found.iter().map(|found| found.provider.clone()));
+        extras.name_servers();
         extras.chains = found::default_chains(&extras.found, &extras.local);
         // With the environment form in force, what it names answers first, whatever the request is.
         let backs = extras.aliases.iter().filter_map(|alias| match &alias.to {
@@ -98,6 +117,29 @@ impl Extras {
             }
         }
         extras
+    }
+
+    /// Takes the servers on this machine among the providers, each under a name of its own.
+    fn name_servers(&mut self) {
+        for server in &mut self.local {
+            let models = server.models.iter().map(|model| (model.clone(), ProfilePatch::default())).collect();
+            let is_it = |known: &&mut Provider| known.base_url == server.provider.base_url;
+            // A variable may have said where it is.
+            if let Some(known) = self.providers.iter_mut().find(is_it) {
+                server.provider.name.clone_from(&known.name);
+                known.models = models;
+                continue;
+            }
+            let name = server.provider.name.clone();
+            for number in 2.. {
+                if !self.providers.iter().any(|known| known.name == server.provider.name) {
+                    break;
+                }
+                server.provider.name = format!("{name}-{number}");
+            }
+            server.provider.models = models;
+            self.providers.push(server.provider.clone());
+        }
     }
 
     fn file(&mut self, path: &Path) -> Option<EnvFile> {

@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use rail_model::ProtocolId;
-use rail_route::{Chain, ProfilePatch, Provider, Target};
+use rail_route::{Chain, ProfilePatch, Provider, Target, built_in_virtual_models};
 use rail_stdx::Secret;
 use rail_wire::openai_chat;
 use serde::Deserialize;
 
 use crate::endpoint;
-
-/// The built-in virtual models, in the order of their priority.
-pub const VIRTUAL_MODELS: [&str; 6] =
-    ["longContext", "imageProcessing", "webSearch", "reasoning", "coding", "default"];
+use crate::settings::Discovery;
 
 /// A provider of the catalog.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +20,8 @@ pub struct KnownProvider {
     pub name: String,
     /// The protocol it speaks.
     pub protocol: ProtocolId,
+    /// The protocol that servers speak which take its place at another address.
+    pub elsewhere: ProtocolId,
     /// The address that the protocol's paths are appended to.
     pub base_url: String,
     /// The variables that its key is usually in, the first that is set counts; none for servers on this machine.
@@ -42,6 +41,8 @@ pub struct FoundProvider {
     pub provider: Provider,
     /// The variables that say so, as in `ANTHROPIC_API_KEY is set`.
     pub because: String,
+    /// The variable that its key is in; None for a server that wants none, and for a token that goes into a header.
+    pub key: Option<String>,
     /// Which of its models suits each virtual model; empty for a server that must be asked for its models.
     pub suits: BTreeMap<String, String>,
 }
@@ -63,9 +64,28 @@ pub fn known(name: &str) -> Option<KnownProvider> {
     found.map(Entry::known)
 }
 
+/// All providers that are known by name, in the order of the catalog.
+pub fn catalog() -> Vec<KnownProvider> {
+    CATALOG.provider.iter().map(Entry::known).collect()
+}
+
 /// The servers on this machine that are worth asking, with their usual ports.
 pub fn local_servers() -> Vec<KnownProvider> {
     CATALOG.provider.iter().filter(|entry| entry.local).map(Entry::known).collect()
+}
+
+/// The addresses where model servers are looked for: where `OLLAMA_HOST` says, then those that are configured.
+pub fn servers_to_ask(env: &BTreeMap<String, String>, discovery: &Discovery) -> Vec<String> {
+    let moved = from_environment(env).into_iter().filter(|found| found.provider.name == "ollama");
+    let configured = discovery.servers.iter().map(|server| server.0.clone());
+    let mut addresses: Vec<String> = Vec::new();
+    for url in moved.map(|found| found.provider.base_url).chain(configured) {
+        let address = url.trim_end_matches('/').trim_end_matches("/v1").to_owned();
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    addresses
 }
 
 /// The providers whose variables are set, in the order of the catalog.
@@ -85,7 +105,7 @@ pub fn from_environment(env: &BTreeMap<String, String>) -> Vec<FoundProvider> {
 /// that sees); with nothing else they come first. A virtual model that nothing suits has no chain, and falls to `default`.
 pub fn default_chains(found: &[FoundProvider], local: &[Local]) -> BTreeMap<String, Chain> {
     let mut chains = BTreeMap::new();
-    for name in VIRTUAL_MODELS {
+    for name in built_in_virtual_models() {
         let suited = |found: &FoundProvider| {
             found.suits.get(name).map(|model| Target::new(&found.provider.name, model))
         };
@@ -181,12 +201,17 @@ impl Entry {
         KnownProvider {
             name: self.name.clone(),
             protocol: protocol(&self.protocol),
+            elsewhere: self.elsewhere(),
             base_url: self.base_url.clone(),
             keys: self.keys.iter().chain(&self.bearer).cloned().collect(),
             models: self.models.clone(),
             suits: self.suits(),
             local: self.local,
         }
+    }
+
+    fn elsewhere(&self) -> ProtocolId {
+        protocol(self.protocol_elsewhere.as_ref().unwrap_or(&self.protocol))
     }
 
     fn home(&self) -> Option<&'static Entry> {
@@ -221,23 +246,23 @@ impl Entry {
         let mut because = vec![key.as_ref().or(token.as_ref())?.0.clone()];
         let mut provider = Provider::new(&self.name, protocol(&self.protocol), &self.base_url);
         if let Some((name, url)) = moved {
-            provider.protocol = protocol(self.protocol_elsewhere.as_ref().unwrap_or(&self.protocol));
+            provider.protocol = self.elsewhere();
             provider.base_url = endpoint::base_url(url, provider.protocol);
             because.push(name.clone());
         }
-        provider.keys.extend(key.map(|(_, key)| Secret::new(key)));
+        provider.keys.extend(key.iter().map(|(_, key)| Secret::new(*key)));
         let bearer =
             token.map(|(_, token)| ("authorization".to_owned(), Secret::new(format!("Bearer {token}"))));
         provider.headers.extend(bearer);
         let mut suits = self.suits();
         let mut models = self.models.clone();
         if let Some((name, model)) = self.own_model(env) {
-            suits = VIRTUAL_MODELS.iter().map(|kind| ((*kind).to_owned(), model.to_owned())).collect();
+            suits = built_in_virtual_models().map(|kind| (kind.to_owned(), model.to_owned())).collect();
             models = vec![model.to_owned()];
             because.push(name.clone());
         }
         provider.models = models.into_iter().map(|model| (model, ProfilePatch::default())).collect();
-        Some(FoundProvider { provider, because: said(&because), suits })
+        Some(FoundProvider { provider, because: said(&because), key: key.map(|(name, _)| name), suits })
     }
 
     /// The model that a variable names, if it is one that can stand in a chain.
@@ -268,7 +293,12 @@ impl Entry {
         let url = format!("{scheme}://{name}:{port}/v1");
         let provider = Provider::new(&self.name, protocol(&self.protocol), &url);
         let because = said(&[variable.to_owned()]);
-        endpoint::is_http(&url).then_some(FoundProvider { provider, because, suits: BTreeMap::new() })
+        endpoint::is_http(&url).then_some(FoundProvider {
+            provider,
+            because,
+            key: None,
+            suits: BTreeMap::new(),
+        })
     }
 }
 
@@ -320,12 +350,12 @@ mod tests {
             let suits = entry.suits();
             assert_eq!(suits.contains_key("default"), !entry.local, "{name}");
             for (kind, model) in &suits {
-                assert!(VIRTUAL_MODELS.contains(&kind.as_str()), "{name}: {kind}");
+                assert!(built_in_virtual_models().any(|known| known == kind), "{name}: {kind}");
                 assert!(entry.models.contains(model), "{name}: {model} is not among its models");
             }
         }
         for (kind, first) in &catalog.first {
-            assert!(VIRTUAL_MODELS.contains(&kind.as_str()), "{kind}");
+            assert!(built_in_virtual_models().any(|known| known == kind), "{kind}");
             assert!(
                 first.iter().all(|name| catalog.provider.iter().any(|entry| entry.name == *name)),
                 "{kind}"

@@ -5,7 +5,7 @@
 
 mod ccr;
 mod claude;
-mod draft;
+pub(crate) mod draft;
 mod gemini_env;
 mod json;
 mod transformers;
@@ -13,7 +13,7 @@ mod transformers;
 use rail_stdx::Secret;
 
 pub use ccr::ccr;
-pub use claude::claude;
+pub use claude::{claude, claude_with};
 pub use gemini_env::gemini_env;
 
 use crate::dotenv;

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use rail_route::Routing;
 use rail_stdx::Secret;
 
-use crate::compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
+use crate::compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, judge};
 use crate::env::candidates;
+use crate::extras::EnvFileFound;
 use crate::found::Local;
 use crate::{
     Env, Extras, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings,
-    active, extras, keyring, variables,
+    active, extras, keyring, reference, trust, variables,
 };
 
 /// What a configuration is loaded from.
@@ -30,6 +31,18 @@ pub struct Inputs {
     pub trust: ProjectTrust,
     /// Servers on this machine that answered; they count when no provider is configured.
     pub local: Vec<Local>,
+    /// Which layers are read.
+    pub scope: Scope,
+}
+
+/// Which layers are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scope {
+    /// All of them.
+    #[default]
+    All,
+    /// The file named by `--config` alone, to see what it says by itself.
+    GivenFile,
 }
 
 impl Inputs {
@@ -80,61 +93,77 @@ pub enum FileFound {
     Missing,
 }
 
-/// Reads all layers and makes one configuration of them, or tells all that is wrong.
-pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
-    watch_and_load(inputs).1
+/// All that was seen of a configuration, right or wrong.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Checked {
+    /// The configuration in force; None when something is wrong.
+    pub loaded: Option<Loaded>,
+    /// All that is wrong.
+    pub problems: Problems,
+    /// What is not wrong but will not work, or is not safe.
+    pub warnings: Vec<Problem>,
+    /// The files of the layers, the strongest last, whether they are there or not.
+    pub files: Vec<LayerFile>,
+    /// The `.env` files, the strongest first, whether they are there or not.
+    pub env_files: Vec<EnvFileFound>,
+    /// Where things are; None when there is no home.
+    pub places: Option<Places>,
+    /// Whether the project's files count in full.
+    pub trusted: Trusted,
+    /// Every file that a change of would change this, whether it is there or not.
+    pub watched: Vec<PathBuf>,
 }
 
-/// Loads, and tells also when that fails which files would have to change.
-pub(crate) fn watch_and_load(inputs: &Inputs) -> (Vec<PathBuf>, Result<Loaded, Problems>) {
-    let home = inputs.env.home();
+/// Reads all layers and makes one configuration of them, or tells all that is wrong.
+pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
+    let checked = check(inputs);
+    checked.loaded.ok_or(checked.problems)
+}
+
+/// Reads all layers, and tells all that was seen of them.
+pub fn check(inputs: &Inputs) -> Checked {
     // Without a home there is no user's layer; what else there is counts.
     let places = Places::find(&inputs.env, &inputs.working_folder).ok();
     let mut gathered = Gathered::default();
     gathered.layers(inputs, places.as_ref());
-
     let mut watched: Vec<PathBuf> = gathered.files.iter().map(|file| file.path.clone()).collect();
-    let project = places.as_ref().and_then(|places| places.project.clone());
-    for folder in candidates(&inputs.working_folder, home) {
-        watched.extend(["config.toml", "config.json"].map(|name| folder.join(name)));
-        if Some(&folder) == project.as_ref() {
-            break;
-        }
-    }
-    let trusted = trusted(inputs.trust, places.as_ref(), &mut gathered.warnings);
-    let mut extras = extras::look(&inputs.env, places.as_ref(), trusted);
-    extras.local.clone_from(&inputs.local);
-    if let Some(places) = &places {
-        watched.extend([places.active(), places.trust()]);
-        match active::read(places) {
-            Ok(chosen) => extras.active = chosen.or(extras.active),
-            Err(broken) => gathered.warnings.push(broken),
-        }
-    }
-    watched.append(&mut extras.files.clone());
+    let trusted = trust::trusted(inputs.trust, places.as_ref(), &mut gathered.warnings);
+    let mut extras = gathered.extras(inputs, places.as_ref(), trusted);
+    watched.extend(project_files(inputs, places.as_ref()));
+    watched.extend(extras.files.iter().cloned());
+    let variables = match inputs.scope {
+        Scope::All => own_variables(&inputs.env),
+        Scope::GivenFile => Vec::new(),
+    };
     extras.warnings.append(&mut gathered.warnings);
-    let layers = Layers {
-        files: gathered.sources,
-        variables: own_variables(&inputs.env),
-        flags: inputs.flags.clone(),
-        trusted,
-        extras,
-    };
-    let composed = compose(&layers, &Machine { env: &inputs.env, file: &layers.extras.variables });
-    let result = match composed {
-        Ok(composed) if gathered.problems.is_empty() => {
-            watched.extend(composed.files.iter().cloned());
-            Ok(loaded(composed, gathered.files, &watched, places))
-        }
-        Ok(_) => Err(Problems::sorted(gathered.problems)),
-        Err(problems) => Err(Problems::sorted(gathered.problems.into_iter().chain(problems.0).collect())),
-    };
-    (watched, result)
+    let layers = Layers { files: gathered.sources, variables, flags: inputs.flags.clone(), trusted, extras };
+    let judged = judge(&layers, &Machine { env: &inputs.env, file: &layers.extras.variables });
+    let problems = Problems::sorted(gathered.problems.into_iter().chain(judged.problems.0).collect());
+    let composed = judged.composed.filter(|_| problems.0.is_empty());
+    watched.extend(composed.iter().flat_map(|composed| composed.files.clone()));
+    let files = gathered.files;
+    let loaded = composed.map(|from| loaded(from, files.clone(), &watched, places.clone()));
+    let env_files = extras::env_files(&inputs.env, places.as_ref());
+    Checked { loaded, problems, warnings: judged.warnings, files, env_files, places, trusted, watched }
 }
 
 fn loaded(from: Composed, files: Vec<LayerFile>, watched: &[PathBuf], places: Option<Places>) -> Loaded {
     let Composed { settings, tree, routing, warnings, files: _, extras } = from;
     Loaded { settings, tree, routing, warnings, files, watched: watched.to_vec(), places, extras }
+}
+
+/// Files that would be the project's if they were there, and what the state says of it.
+fn project_files(inputs: &Inputs, places: Option<&Places>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let project = places.and_then(|places| places.project.as_ref());
+    for folder in candidates(&inputs.working_folder, inputs.env.home()) {
+        files.extend(["config.toml", "config.json"].map(|name| folder.join(name)));
+        if Some(&folder) == project {
+            break;
+        }
+    }
+    files.extend(places.into_iter().flat_map(|places| [places.active(), places.trust()]));
+    files
 }
 
 fn own_variables(env: &Env) -> Vec<(String, String)> {
@@ -155,7 +184,7 @@ struct Gathered {
 
 impl Gathered {
     fn layers(&mut self, inputs: &Inputs, places: Option<&Places>) {
-        if let Some(places) = places {
+        if let (Some(places), Scope::All) = (places, inputs.scope) {
             self.either(Layer::User, &places.config, "config");
             if let Some(project) = &places.project {
                 self.either(Layer::Project, project, "config");
@@ -166,8 +195,29 @@ impl Gathered {
         if let Some(path) = inputs.config.clone().or(variable) {
             let path = inputs.working_folder.join(path);
             if !self.file(Layer::Given, &path) {
-                let text = "there is no such file; correct `--config`, or `SWITCHRAIL_CONFIG`";
+                let text = match inputs.scope {
+                    Scope::All => "there is no such file; correct `--config`, or `SWITCHRAIL_CONFIG`",
+                    Scope::GivenFile => "there is no such file; correct its path",
+                };
                 self.problems.push(whole_file(Layer::Given, &path, text));
+            }
+        }
+    }
+
+    /// What counts from elsewhere; of a file alone, only what its references may stand for.
+    fn extras(&mut self, inputs: &Inputs, places: Option<&Places>, trusted: Trusted) -> Extras {
+        let mut extras = extras::look(&inputs.env, places, trusted);
+        match inputs.scope {
+            Scope::GivenFile => {
+                Extras { variables: extras.variables, files: extras.files, ..Extras::default() }
+            }
+            Scope::All => {
+                extras.local.clone_from(&inputs.local);
+                match places.map_or(Ok(None), active::read) {
+                    Ok(chosen) => extras.active = chosen.or(extras.active),
+                    Err(broken) => self.warnings.push(broken),
+                }
+                extras
             }
         }
     }
@@ -212,7 +262,8 @@ impl Gathered {
     }
 }
 
-fn whole_file(layer: Layer, path: &Path, text: &str) -> Problem {
+/// A problem of a file as a whole.
+pub(crate) fn whole_file(layer: Layer, path: &Path, text: &str) -> Problem {
     let origin = Origin::File { layer, file: path.into(), at: Place { line: 1, column: 1 } };
     Problem::new(&origin, "", text)
 }
@@ -229,28 +280,16 @@ fn readers(_path: &Path) -> Readers {
     Readers::Owner
 }
 
-/// Whether the user trusts the project's folder. What can't be read is no trust.
-fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &mut Vec<Problem>) -> Trusted {
-    match trust {
-        ProjectTrust::Trusted => return Trusted::Yes,
-        ProjectTrust::Untrusted => return Trusted::No,
-        ProjectTrust::Stored => {}
-    }
-    let Some((places, project)) =
-        places.and_then(|places| Some((places, places.project.as_ref()?.parent()?)))
-    else {
-        return Trusted::No;
-    };
-    let path = places.trust();
-    let Ok(text) = fs::read_to_string(&path) else { return Trusted::No };
-    let Ok(folders) = serde_json::from_str::<Vec<PathBuf>>(&text) else {
-        let text = "it is no JSON list of folders, so that no folder is trusted; correct or remove it";
-        warnings.push(whole_file(Layer::User, &path, text));
-        return Trusted::No;
-    };
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let project = real(project);
-    if folders.iter().any(|folder| real(folder) == project) { Trusted::Yes } else { Trusted::No }
+/// What a reference such as `env:NAME` stands for here, as a file in the user's folder means it; the error says why nothing.
+pub fn look_up(inputs: &Inputs, reference: &str) -> Result<Secret, String> {
+    let places = Places::find(&inputs.env, &inputs.working_folder).ok();
+    let file = extras::look(&inputs.env, places.as_ref(), Trusted::No).variables;
+    let origin = places.map_or(Origin::BuiltIn, |places| Origin::File {
+        layer: Layer::User,
+        file: places.config.join("config.toml").into(),
+        at: Place { line: 1, column: 1 },
+    });
+    reference::value(reference, &origin, &Machine { env: &inputs.env, file: &file })
 }
 
 /// The machine that values refer to.

@@ -59,6 +59,8 @@ pub struct Place {
 pub enum Origin {
     /// Nobody: it is the default.
     BuiltIn,
+    /// What was found where nothing is configured, and why it counts.
+    Found(String),
     /// A file.
     File {
         /// Its layer.
@@ -78,7 +80,7 @@ impl Origin {
     /// The layer it belongs to.
     pub fn layer(&self) -> Layer {
         match self {
-            Self::BuiltIn => Layer::BuiltIn,
+            Self::BuiltIn | Self::Found(_) => Layer::BuiltIn,
             Self::File { layer, .. } => *layer,
             Self::Variable(_) => Layer::Environment,
             Self::Flag(_) => Layer::Flags,
@@ -89,7 +91,7 @@ impl Origin {
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::File { file, .. } => file.parent(),
-            Self::BuiltIn | Self::Variable(_) | Self::Flag(_) => None,
+            Self::BuiltIn | Self::Found(_) | Self::Variable(_) | Self::Flag(_) => None,
         }
     }
 
@@ -97,6 +99,7 @@ impl Origin {
     pub fn brief(&self) -> String {
         match self {
             Self::BuiltIn => Layer::BuiltIn.to_string(),
+            Self::Found(why) => format!("found: {why}"),
             Self::File { layer, file, at } => {
                 let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
                 format!("{layer} {name}:{}", at.line)
@@ -111,6 +114,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn => f.write_str("configuration"),
+            Self::Found(why) => write!(f, "found: {why}"),
             Self::File { file, at, .. } => write!(f, "{}:{}:{}", file.display(), at.line, at.column),
             Self::Variable(name) => f.write_str(name),
             Self::Flag(flag) => f.write_str(flag),

@@ -1,7 +1,9 @@
 //! Values that stand elsewhere: `env:NAME`, `file:PATH`, `keyring:NAME`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use rail_stdx::Secret;
 
 use crate::schema::Shape;
 use crate::tree::{Node, Value};
@@ -55,9 +57,11 @@ pub trait Outside {
 pub(crate) struct Resolved {
     /// Providers that lack something, each with what.
     pub(crate) unusable: BTreeMap<String, String>,
+    /// MCP servers that lack something.
+    pub(crate) servers: BTreeSet<String>,
     /// What lacks elsewhere.
     pub(crate) problems: Vec<Problem>,
-    /// What lacks with providers: others can still serve.
+    /// What lacks with providers and MCP servers: others can still serve.
     pub(crate) warnings: Vec<Problem>,
     /// Files that were read.
     pub(crate) files: Vec<PathBuf>,
@@ -82,7 +86,18 @@ pub(crate) fn resolve(tree: &mut Node, outside: &dyn Outside) -> Resolved {
             }
         }
     });
+    without_servers(tree, &resolved.servers);
     resolved
+}
+
+/// Takes out MCP servers that lack something.
+fn without_servers(tree: &mut Node, names: &BTreeSet<String>) {
+    let Value::Table(root) = &mut tree.value else { return };
+    let Some(Value::Table(mcp)) = root.get_mut("mcp").map(|member| &mut member.node.value) else { return };
+    let Some(Value::Table(servers)) = mcp.get_mut("servers").map(|member| &mut member.node.value) else {
+        return;
+    };
+    servers.retain(|name, _| !names.contains(name));
 }
 
 impl Resolved {
@@ -94,9 +109,24 @@ impl Resolved {
                 self.warnings.push(found);
                 self.unusable.entry((*name).to_owned()).or_insert(problem);
             }
+            // Nor must one server of tools.
+            ["mcp", "servers", name, ..] => {
+                let text = format!("{problem}. Until then this server is left out");
+                self.warnings.push(Problem::new(origin, way.to_string(), text));
+                self.servers.insert((*name).to_owned());
+            }
             _ => self.problems.push(found),
         }
     }
+}
+
+/// What a reference stands for, as the one at this place means it; the error says why nothing, and what to write.
+pub(crate) fn value(text: &str, origin: &Origin, outside: &dyn Outside) -> Result<Secret, String> {
+    let reference = Reference::parse(text).ok_or_else(|| {
+        "a key is told by where it stands, not by itself; write `env:NAME`, `file:PATH` or `keyring:NAME`"
+            .to_owned()
+    })?;
+    look_up(reference, origin, outside, &mut Vec::new()).map(Secret::new)
 }
 
 fn look_up(

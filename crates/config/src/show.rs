@@ -1,5 +1,7 @@
 //! The configuration in force, for people and for programs. Secrets are never in it.
 
+mod found;
+
 use std::fmt::Write;
 
 use serde_json::{Map, json};
@@ -29,6 +31,8 @@ pub enum With {
 }
 
 /// The values as TOML, each with a remark on who said it. A secret is `***`, a reference stands as it was written.
+///
+/// What was found where nothing is configured stands there as well, with the reason.
 pub fn show_toml(loaded: &Loaded, which: Which, with: With) -> String {
     let tree = shown(loaded, which);
     let mut out = String::new();
@@ -54,10 +58,11 @@ pub fn show_json(loaded: &Loaded, which: Which, with: With) -> serde_json::Value
 
 /// The tree as it may be seen.
 fn shown(loaded: &Loaded, which: Which) -> Node {
-    let mut tree = loaded.tree.clone();
+    let mut tree = found::tree(loaded);
+    tree.merge(loaded.tree.clone());
     match which {
         Which::All => {
-            let names = loaded.settings.providers.keys().cloned();
+            let names = loaded.routing.providers.keys().cloned();
             let providers = names.map(|name| (name, ProviderSettings::default())).collect();
             let said = std::mem::replace(&mut tree, built_in(Settings { providers, ..Settings::default() }));
             tree.merge(said);
@@ -103,14 +108,22 @@ fn mask(node: &mut Node, way: &Way) {
     }
 }
 
-/// An address without the user and password that it may hold.
+/// Text without the user, password and query that an address in it may hold.
 fn without_password(text: &str) -> String {
-    let hidden = text.split_once("://").and_then(|(scheme, rest)| {
-        let authority = rest.split(['/', '?', '#']).next()?;
-        let (_, host) = authority.rsplit_once('@')?;
-        Some(format!("{scheme}://***@{host}{}", rest.get(authority.len()..)?))
-    });
-    hidden.unwrap_or_else(|| text.to_owned())
+    let Some((before, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')).unwrap_or(rest.len());
+    let (address, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((_, host)) => ("***@", host),
+        None => ("", authority),
+    };
+    let path = address.get(authority.len()..).unwrap_or_default();
+    let path = match path.split_once('?') {
+        Some((path, _)) => format!("{path}?***"),
+        None => path.to_owned(),
+    };
+    format!("{before}://{user}{host}{path}{}", without_password(after))
 }
 
 /// How the table that is written is introduced.

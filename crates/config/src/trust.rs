@@ -4,10 +4,16 @@
 //! what the user has: which of the user's providers serve which request, and how it looks. They can't add or change a
 //! provider, loosen a permission, start a command, or refer to variables, files and keys of the user.
 
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use rail_stdx::{Access, replace};
+
+use crate::hijack::EnvSource;
 use crate::reference::{Keep, Reference, walk};
 use crate::tree::{Node, Value};
 use crate::way::Way;
-use crate::{Origin, Problem};
+use crate::{EnvFileFound, FileFound, Inputs, Layer, Origin, Place, Places, Problem, Trusted, load, read};
 
 /// Sections that choose among what the user has.
 pub(crate) const HARMLESS: &[&str] = &["router", "security", "aliases", "models", "tui"];
@@ -24,23 +30,59 @@ pub enum ProjectTrust {
     Stored,
 }
 
+/// Something that a project's file says and may not say before the folder is trusted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// Where it says so.
+    pub origin: Origin,
+    /// The path of the key; empty for a whole `.env` file.
+    pub key: String,
+    /// What it could do then, after "it may".
+    pub may: &'static str,
+}
+
+const REFERS: &str = "read variables, files and keys of yours";
+const ENV_FILE: &str = "name providers, aliases and keys in the environment form";
+
+/// What a section can do that a project may not do by itself.
+fn could(section: &str) -> &'static str {
+    match section {
+        "providers" => "send your requests to servers of its choice",
+        "permissions" => "change what the agent does without asking",
+        "hooks" => "run commands at certain moments of a session",
+        "mcp" => "start commands, and offer their tools to the model",
+        "memory" => "choose where memories are kept",
+        "gateway" => "change where the gateway listens and what it keeps",
+        "discovery" => "choose where model servers are looked for",
+        _ => "change how the agent works",
+    }
+}
+
 /// Takes out what an untrusted project may not say, and tells what it was.
 pub(crate) fn restrict(tree: &mut Node) -> Vec<Problem> {
-    let mut refused = Vec::new();
-    let mut refuse = |origin: &Origin, key: String, what: &str| {
+    let refused = take_out(tree).into_iter().map(|Wish { origin, key, may }| {
+        let what = match may {
+            REFERS => "a project may not read variables, files or keys of yours".to_owned(),
+            _ => format!("a project may say only {} by itself", listed()),
+        };
         let text = format!(
-            "ignored, since this folder is not trusted: {what}; trust the folder, or write it to your own configuration"
+            "ignored, since this folder is not trusted: {what}; trust the folder with `rail config trust`, or write it to your own configuration"
         );
-        refused.push(Problem::new(origin, key, text));
-    };
+        Problem::new(&origin, key, text)
+    });
+    refused.collect()
+}
+
+fn take_out(tree: &mut Node) -> Vec<Wish> {
+    let mut wishes = Vec::new();
     if let Value::Table(table) = &mut tree.value {
         table.retain(|key, member| {
             let is_harmless = HARMLESS.contains(&key.as_str());
             // An unknown key is no danger, and the check has better words for it.
             let is_known = crate::schema::Shape::root().keys().any(|(known, _)| known == key);
             if !is_harmless && is_known {
-                let what = format!("a project may say only {} by itself", listed());
-                refuse(&member.key, Way::from([key.as_str()]).to_string(), &what);
+                let key_path = Way::from([key.as_str()]).to_string();
+                wishes.push(Wish { origin: member.key.clone(), key: key_path, may: could(key) });
             }
             is_harmless || !is_known
         });
@@ -48,14 +90,134 @@ pub(crate) fn restrict(tree: &mut Node) -> Vec<Problem> {
     walk(tree, &Way::default(), &mut |node, way| {
         let refers = node.text().is_some_and(|text| Reference::parse(&text.value).is_some());
         if refers {
-            refuse(&node.origin, way.to_string(), "a project may not read variables, files or keys of yours");
+            wishes.push(Wish { origin: node.origin.clone(), key: way.to_string(), may: REFERS });
         }
         if refers { Keep::No } else { Keep::Yes }
     });
-    refused
+    wishes
 }
 
 fn listed() -> String {
     let names: Vec<String> = HARMLESS.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+/// What the files of the project in the working folder say that counts only when the folder is trusted.
+///
+/// A file that can't be read says nothing here; loading tells what is wrong with it.
+pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
+    let checked = load::check(inputs);
+    let mut wishes = Vec::new();
+    for file in checked.files.iter().filter(|file| file.layer.is_project()) {
+        let Ok(text) = fs::read_to_string(&file.path) else { continue };
+        let Ok(mut tree) = read::read(file.layer, &file.path, &text) else { continue };
+        wishes.append(&mut take_out(&mut tree));
+    }
+    let env = checked.env_files.into_iter().find(|file| file.source == EnvSource::Project);
+    if let Some(EnvFileFound { path, found: FileFound::Read, .. }) = env {
+        let at = Place { line: 1, column: 1 };
+        let origin = Origin::File { layer: Layer::Project, file: path.into(), at };
+        wishes.push(Wish { origin, key: String::new(), may: ENV_FILE });
+    }
+    wishes.sort_by(|one, other| one.origin.cmp(&other.origin));
+    wishes
+}
+
+/// Whether the user trusts the project's folder. What can't be read is no trust.
+pub(crate) fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &mut Vec<Problem>) -> Trusted {
+    match trust {
+        ProjectTrust::Trusted => return Trusted::Yes,
+        ProjectTrust::Untrusted => return Trusted::No,
+        ProjectTrust::Stored => {}
+    }
+    let Some((places, project)) =
+        places.and_then(|places| Some((places, places.project.as_ref()?.parent()?)))
+    else {
+        return Trusted::No;
+    };
+    match stored(places) {
+        Ok(folders) => {
+            let project = real(project);
+            if folders.iter().any(|folder| real(folder) == project) { Trusted::Yes } else { Trusted::No }
+        }
+        Err(TrustError::Broken { path }) => {
+            let text = "it is no JSON list of folders, so that no folder is trusted; correct or remove it";
+            warnings.push(load::whole_file(Layer::User, &path, text));
+            Trusted::No
+        }
+        Err(TrustError::NoFolder { .. } | TrustError::Io { .. }) => Trusted::No,
+    }
+}
+
+/// Why a folder's trust can't be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// There is no such folder.
+    #[error("{} is no folder that can be entered: {source}; name one that is", path.display())]
+    NoFolder {
+        /// What was named.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The list can't be understood.
+    #[error("{} is no JSON list of folders; correct or remove it", path.display())]
+    Broken {
+        /// The list.
+        path: PathBuf,
+    },
+    /// The list can't be read or written.
+    #[error("{} can't be read or written: {source}; make it yours, or remove it", path.display())]
+    Io {
+        /// The list.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Trusts a folder, or takes the trust back; whether that changed anything. The list is `trust.json` in the state folder.
+pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<bool, TrustError> {
+    let mut folders = stored(places)?;
+    let before = folders.len();
+    match trusted {
+        Trusted::Yes => {
+            let no_folder = |source| TrustError::NoFolder { path: folder.to_owned(), source };
+            let folder = fs::canonicalize(folder).map_err(no_folder)?;
+            if !folder.is_dir() {
+                return Err(TrustError::NoFolder {
+                    path: folder,
+                    source: io::ErrorKind::NotADirectory.into(),
+                });
+            }
+            if !folders.iter().any(|known| real(known) == folder) {
+                folders.push(folder);
+            }
+        }
+        Trusted::No => folders.retain(|known| real(known) != real(folder)),
+    }
+    if folders.len() == before {
+        return Ok(false);
+    }
+    folders.sort();
+    let path = places.trust();
+    let io = |source| TrustError::Io { path: path.clone(), source };
+    let mut text = serde_json::to_string_pretty(&folders).map_err(|error| io(error.into()))?;
+    text.push('\n');
+    replace(&path, text.as_bytes(), Access::Owner).map_err(io)?;
+    Ok(true)
+}
+
+/// The folders that are trusted.
+fn stored(places: &Places) -> Result<Vec<PathBuf>, TrustError> {
+    let path = places.trust();
+    match fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|_| TrustError::Broken { path }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(TrustError::Io { path, source }),
+    }
+}
+
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

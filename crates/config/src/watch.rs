@@ -10,8 +10,7 @@ use arc_swap::ArcSwap;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::load::watch_and_load;
-use crate::{Inputs, Loaded, Problems};
+use crate::{Checked, Inputs, Loaded, Problems, check};
 
 /// An editor that saves does several things at once; a file is read when nothing has happened for this long.
 const QUIET: Duration = Duration::from_millis(20);
@@ -65,8 +64,9 @@ impl Live {
     /// Loads, and loads again whenever a file changes that matters, also one that is not there yet. `tell` is told of each change,
     /// from a thread of its own.
     pub fn start(inputs: Inputs, tell: impl FnMut(Change) + Send + 'static) -> Result<Self, LiveError> {
-        let (watched, loaded) = watch_and_load(&inputs);
-        let current = Arc::new(ArcSwap::from_pointee(loaded.map_err(LiveError::Problems)?));
+        let Checked { watched, loaded, problems, .. } = check(&inputs);
+        let loaded = loaded.ok_or(LiveError::Problems(problems))?;
+        let current = Arc::new(ArcSwap::from_pointee(loaded));
         let (signals, received) = channel();
         let watch = Watch::new(&signals, &watched)?;
         let follow = Follow {
@@ -137,12 +137,12 @@ impl<T: FnMut(Change)> Follow<T> {
             Ok(watch) => self.watch = watch,
             Err(error) => (self.tell)(Change::Blind(error.to_string())),
         }
-        let (watched, result) = watch_and_load(&self.inputs);
+        let Checked { watched, loaded, problems, .. } = check(&self.inputs);
         if watched != self.watched {
             self.watched = watched;
             let _ = self.signals.send(Signal::Changed);
         }
-        match result {
+        match loaded.ok_or(problems) {
             Ok(loaded) if loaded == **self.current.load() => self.told = None,
             Ok(loaded) => {
                 let loaded = Arc::new(loaded);

@@ -49,12 +49,6 @@ pub struct LocalServer {
     pub models: Vec<String>,
 }
 
-/// The usual places: Ollama, LM Studio, llama.cpp and vLLM with their own ports.
-pub fn usual_candidates() -> Vec<Candidate> {
-    let ports = [11434, 1234, 8080, 8000];
-    ports.map(|port| Candidate { address: format!("http://127.0.0.1:{port}") }).to_vec()
-}
-
 /// Asks all candidates at once; those that are not there, or are something else, are left out.
 pub async fn find_local(
     transport: &dyn Transport,

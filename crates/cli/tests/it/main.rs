@@ -3,12 +3,15 @@
 
 mod cassettes;
 mod chat_answers;
+mod config;
 mod decode;
 mod explain;
 mod home;
+mod init;
 mod interrupt;
 mod native_calls;
 mod process;
 mod providers;
+mod scratch;
 mod switch;
 mod translate;

@@ -41,15 +41,38 @@ const INSTEAD: [(&str, &str); 6] = [
 
 /// Reads Claude Code's `settings.json`, `.mcp.json` or `.claude.json`: whichever of their keys are there.
 pub fn claude(text: &str) -> Result<Imported, ImportError> {
-    let wrong = |problem: String| ImportError { what: WHAT, problem };
-    let value = json::read(text).map_err(|error| wrong(error.to_string()))?;
-    let Value::Object(mut root) = value else { return Err(wrong("it is no JSON object".to_owned())) };
+    claude_with(Some(text), &[])
+}
+
+/// Reads Claude Code's settings, and beside them the MCP servers of other files of its, each with its name; of two servers with
+/// one name the first counts.
+pub fn claude_with(settings: Option<&str>, servers: &[(&str, &str)]) -> Result<Imported, ImportError> {
+    let mut root = settings.map_or_else(|| Ok(Map::new()), object)?;
     let mut draft = Draft::new("From Claude Code's settings, by `rail config import claude`.");
-    let model = take_text(&mut root, &["model"]);
-    Env::read(take_map(&mut root, &["env"])).write(&mut draft, model);
+    if settings.is_some() {
+        let model = take_text(&mut root, &["model"]);
+        Env::read(take_map(&mut root, &["env"])).write(&mut draft, model);
+    }
     permissions(&mut draft, take_map(&mut root, &["permissions"]));
     hooks(&mut draft, take_map(&mut root, &["hooks"]));
-    servers::write(&mut draft, take_map(&mut root, &["mcpServers"]));
+    let mut all = take_map(&mut root, &["mcpServers"]);
+    for (file, text) in servers {
+        let mut said = object(text).unwrap_or_else(|error| {
+            draft.note(format!("{file} is left out: {}", error.problem));
+            Map::new()
+        });
+        for (name, server) in take_map(&mut said, &["mcpServers"]) {
+            match all.contains_key(&name) {
+                true => draft
+                    .note(format!("MCP server `{name}` of {file} is left out: one of that name is there")),
+                false => {
+                    draft.note(format!("MCP server `{name}` comes from {file}; look at what it starts"));
+                    all.insert(name, server);
+                }
+            }
+        }
+    }
+    servers::write(&mut draft, all);
     projects(&mut draft, &take_map(&mut root, &["projects"]));
     for (key, instead) in INSTEAD {
         if take(&mut root, &[key]).is_some() {
@@ -59,6 +82,14 @@ pub fn claude(text: &str) -> Result<Imported, ImportError> {
     root.shift_remove("$schema");
     draft.left_over("settings", &root);
     Ok(draft.finish())
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, ImportError> {
+    let wrong = |problem: String| ImportError { what: WHAT, problem };
+    match json::read(text).map_err(|error| wrong(error.to_string()))? {
+        Value::Object(map) => Ok(map),
+        _ => Err(wrong("it is no JSON object".to_owned())),
+    }
 }
 
 fn permissions(draft: &mut Draft, mut said: Map<String, Value>) {

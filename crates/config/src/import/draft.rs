@@ -12,53 +12,53 @@ use crate::endpoint::plain;
 ///
 /// Foreign text reaches it only as quoted keys and values, and in remarks that can't end their line.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     done: Imported,
     names: BTreeSet<String>,
 }
 
 impl Draft {
-    pub(super) fn new(title: &str) -> Self {
+    pub(crate) fn new(title: &str) -> Self {
         let mut draft = Self::default();
         draft.remark(title);
         draft
     }
 
-    pub(super) fn remark(&mut self, text: &str) {
+    pub(crate) fn remark(&mut self, text: &str) {
         let _ = writeln!(self.done.toml, "# {}", plain(text));
     }
 
-    pub(super) fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.done.toml.push('\n');
     }
 
-    pub(super) fn table(&mut self, way: &[&str]) {
+    pub(crate) fn table(&mut self, way: &[&str]) {
         let _ = writeln!(self.done.toml, "\n[{}]", dotted(way));
     }
 
-    pub(super) fn element(&mut self, way: &[&str]) {
+    pub(crate) fn element(&mut self, way: &[&str]) {
         let _ = writeln!(self.done.toml, "\n[[{}]]", dotted(way));
     }
 
-    pub(super) fn pair(&mut self, key: &str, value: impl Into<toml_edit::Value>) {
+    pub(crate) fn pair(&mut self, key: &str, value: impl Into<toml_edit::Value>) {
         let _ = writeln!(self.done.toml, "{} = {}", dotted(&[key]), value.into());
     }
 
-    pub(super) fn list(&mut self, key: &str, values: &[String]) {
+    pub(crate) fn list(&mut self, key: &str, values: &[String]) {
         self.pair(key, values.iter().map(String::as_str).collect::<Array>());
     }
 
     /// A table on one line.
-    pub(super) fn inline(&mut self, key: &str, values: &[(String, String)]) {
+    pub(crate) fn inline(&mut self, key: &str, values: &[(String, String)]) {
         self.pair(key, values.iter().map(|(name, value)| (name, value)).collect::<InlineTable>());
     }
 
-    pub(super) fn note(&mut self, text: impl AsRef<str>) {
+    pub(crate) fn note(&mut self, text: impl AsRef<str>) {
         self.done.notes.push(plain(text.as_ref()));
     }
 
     /// Puts a key apart and gives what the configuration says instead. The name is made fit for a variable, and free.
-    pub(super) fn secret(&mut self, name: &str, value: &str) -> String {
+    pub(crate) fn secret(&mut self, name: &str, value: &str) -> String {
         let usual = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
         let name: String = name.chars().map(usual).collect();
         let mut free = name.clone();
@@ -73,7 +73,7 @@ impl Draft {
     }
 
     /// What the configuration says for a foreign value that may be a key: a variable by its name, or the value put apart.
-    pub(super) fn hidden(&mut self, name: &str, value: &str) -> String {
+    pub(crate) fn hidden(&mut self, name: &str, value: &str) -> String {
         match variable(value) {
             Some(variable) => format!("env:{variable}"),
             None => self.secret(name, value),
@@ -81,20 +81,20 @@ impl Draft {
     }
 
     /// Notes the keys that nobody took.
-    pub(super) fn left_over(&mut self, place: &str, left: &Map<String, Value>) {
+    pub(crate) fn left_over(&mut self, place: &str, left: &Map<String, Value>) {
         if !left.is_empty() {
             let keys: Vec<String> = left.keys().map(|key| format!("`{key}`")).collect();
             self.note(format!("{place}: nothing here stands for {}", keys.join(", ")));
         }
     }
 
-    pub(super) fn finish(self) -> Imported {
+    pub(crate) fn finish(self) -> Imported {
         self.done
     }
 }
 
 /// The variable that a value stands for: `$NAME` or `${NAME}`.
-pub(super) fn variable(value: &str) -> Option<&str> {
+pub(crate) fn variable(value: &str) -> Option<&str> {
     let rest = value.trim().strip_prefix('$')?;
     let name = rest.strip_prefix('{').map_or(Some(rest), |rest| rest.strip_suffix('}'))?;
     let usual = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -102,13 +102,13 @@ pub(super) fn variable(value: &str) -> Option<&str> {
 }
 
 /// Takes the first of these keys out of an object.
-pub(super) fn take(map: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
+pub(crate) fn take(map: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
     let key = keys.iter().find(|key| map.contains_key(**key))?;
     map.shift_remove(*key).filter(|value| !value.is_null())
 }
 
 /// Takes a text out of an object, unless it is blank; what is no text stays there, to be noted.
-pub(super) fn take_text(map: &mut Map<String, Value>, keys: &[&str]) -> Option<String> {
+pub(crate) fn take_text(map: &mut Map<String, Value>, keys: &[&str]) -> Option<String> {
     let key = keys.iter().find(|key| map.get(**key).is_some_and(Value::is_string))?;
     let text = map.shift_remove(*key)?;
     let text = text.as_str().map(str::trim).filter(|text| !text.is_empty())?;
@@ -116,7 +116,7 @@ pub(super) fn take_text(map: &mut Map<String, Value>, keys: &[&str]) -> Option<S
 }
 
 /// Takes an object out of an object; what is none stays there, to be noted.
-pub(super) fn take_map(map: &mut Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
+pub(crate) fn take_map(map: &mut Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
     let key = keys.iter().find(|key| map.get(**key).is_some_and(Value::is_object));
     match key.and_then(|key| map.shift_remove(*key)) {
         Some(Value::Object(inner)) => inner,
@@ -125,7 +125,7 @@ pub(super) fn take_map(map: &mut Map<String, Value>, keys: &[&str]) -> Map<Strin
 }
 
 /// The texts of a list, or of an object in it under `name` or `id`.
-pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
+pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
     let name = |value: &Value| match value {
         Value::Object(map) => map.get("id").or(map.get("name"))?.as_str().map(str::to_owned),
         value => value.as_str().map(str::to_owned),
@@ -134,7 +134,7 @@ pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
 }
 
 /// Milliseconds, as a length of time in a configuration.
-pub(super) fn wait(value: &Value) -> Option<String> {
+pub(crate) fn wait(value: &Value) -> Option<String> {
     let millis =
         value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|millis| *millis > 0)?;
     Some(if millis.is_multiple_of(1000) { format!("{}s", millis / 1000) } else { format!("{millis}ms") })

@@ -1,6 +1,6 @@
 //! Asks the Secret Service of the session, which every Linux desktop has, over its D-Bus.
 //!
-//! Written out because it is five calls: the crates that do it bring seventy others, or a C library.
+//! Written out because it is a few calls: the crates that do it bring seventy others, or a C library.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,6 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SECRETS: &str = "org.freedesktop.secrets";
 const SERVICE_PATH: &str = "/org/freedesktop/secrets";
 const SERVICE: &str = "org.freedesktop.Secret.Service";
+const DEFAULT: &str = "/org/freedesktop/secrets/aliases/default";
+const COLLECTION: &str = "org.freedesktop.Secret.Collection";
+/// The path that stands for no object.
+const NOTHING: &str = "/";
 const ITEM: &str = "org.freedesktop.Secret.Item";
 
 /// Why the keyring gave nothing.
@@ -40,8 +44,6 @@ pub(super) enum BusError {
 /// The secret with these attributes, if there is one.
 pub(super) fn secret(env: &Env, service: &str, username: &str) -> Result<Option<String>, BusError> {
     let mut bus = Bus::connect(env)?;
-    bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", |_| "")?;
-
     let found = bus.service("SearchItems", |body| {
         body.map(&[("service", service), ("username", username)]);
         "a{ss}"
@@ -62,14 +64,7 @@ pub(super) fn secret(env: &Env, service: &str, username: &str) -> Result<Option<
     }
     let Some(item) = open.first() else { return Ok(None) };
 
-    let session = bus.service("OpenSession", |body| {
-        // The bus is a socket of this machine that only this user can open.
-        body.text("plain");
-        body.variant("");
-        "sv"
-    })?;
-    let mut reader = session.reader();
-    let session = reader.variant().and_then(|_| reader.text()).ok_or(BusError::Garbled)?.to_owned();
+    let session = bus.session()?;
     let given = bus.call(SECRETS, item, ITEM, "GetSecret", |body| {
         body.text(&session);
         "o"
@@ -84,6 +79,48 @@ pub(super) fn secret(env: &Env, service: &str, username: &str) -> Result<Option<
     String::from_utf8(secret.to_vec())
         .map(Some)
         .map_err(|_| BusError::Error("it is no UTF-8 text".to_owned()))
+}
+
+/// Whether there is a keyring that something can be stored in.
+pub(super) fn can_store(env: &Env) -> Result<bool, BusError> {
+    let mut bus = Bus::connect(env)?;
+    let named = bus.service("ReadAlias", |body| {
+        body.text("default");
+        "s"
+    })?;
+    Ok(named.reader().text().ok_or(BusError::Garbled)? != NOTHING)
+}
+
+/// Stores a secret with these attributes, in place of one that has them.
+pub(super) fn store(env: &Env, service: &str, username: &str, secret: &str) -> Result<(), BusError> {
+    const LABEL: &str = "org.freedesktop.Secret.Item.Label";
+    const ATTRIBUTES: &str = "org.freedesktop.Secret.Item.Attributes";
+    let mut bus = Bus::connect(env)?;
+    let session = bus.session()?;
+    let made = bus.call(SECRETS, DEFAULT, COLLECTION, "CreateItem", |body| {
+        body.properties(&[LABEL, ATTRIBUTES], |body, key| match key {
+            LABEL => body.variant(&format!("{service} {username}")),
+            _ => body.variant_map(&[("service", service), ("username", username)]),
+        });
+        body.group();
+        body.text(&session);
+        body.blob(&[]);
+        body.blob(secret.as_bytes());
+        body.text("text/plain");
+        body.yes();
+        "a{sv}(oayays)b"
+    });
+    let made = match made {
+        Err(BusError::Error(why)) if why.contains("locked") => return Err(BusError::Locked),
+        made => made?,
+    };
+    let mut reader = made.reader();
+    match (reader.text(), reader.text()) {
+        (Some(_), Some(NOTHING)) => Ok(()),
+        // What needs a word from the user is not stored.
+        (Some(_), Some(_)) => Err(BusError::Locked),
+        (None, _) | (_, None) => Err(BusError::Garbled),
+    }
 }
 
 struct Bus {
@@ -101,7 +138,20 @@ impl Bus {
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut bus = Self { stream: BufReader::new(stream), serial: 0 };
         bus.introduce()?;
+        bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", |_| "")?;
         Ok(bus)
+    }
+
+    /// Opens a session, in which secrets are given and taken as they are.
+    fn session(&mut self) -> Result<String, BusError> {
+        let session = self.service("OpenSession", |body| {
+            // The bus is a socket of this machine that only this user can open.
+            body.text("plain");
+            body.variant("");
+            "sv"
+        })?;
+        let mut reader = session.reader();
+        reader.variant().and_then(|_| reader.text()).map(str::to_owned).ok_or(BusError::Garbled)
     }
 
     /// Says who we are; the bus knows it from the socket already.

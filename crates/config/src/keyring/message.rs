@@ -1,4 +1,4 @@
-//! Messages of D-Bus, as far as asking for a secret needs them: calls out, answers in.
+//! Messages of D-Bus, as far as asking for a secret and storing one needs them: calls out, answers in.
 
 /// A call of a method, its body written value by value.
 pub(super) struct Call {
@@ -74,6 +74,38 @@ impl Writer {
     pub(super) fn variant(&mut self, text: &str) {
         self.signature("s");
         self.text(text);
+    }
+
+    /// A map from string to string that says its own type.
+    pub(super) fn variant_map(&mut self, pairs: &[(&str, &str)]) {
+        self.signature("a{ss}");
+        self.map(pairs);
+    }
+
+    /// A map from string to values that say their own types; `value` writes that of a key.
+    pub(super) fn properties(&mut self, keys: &[&str], value: impl Fn(&mut Self, &str)) {
+        self.list(8, |out| {
+            for key in keys {
+                out.align(8);
+                out.text(key);
+                value(out, key);
+            }
+        });
+    }
+
+    /// Begins a group of values.
+    pub(super) fn group(&mut self) {
+        self.align(8);
+    }
+
+    /// A list of bytes.
+    pub(super) fn blob(&mut self, bytes: &[u8]) {
+        self.list(1, |out| out.0.extend(bytes));
+    }
+
+    /// The truth value for yes.
+    pub(super) fn yes(&mut self) {
+        self.number(1);
     }
 
     /// A list of strings or of paths.

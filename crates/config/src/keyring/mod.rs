@@ -8,6 +8,8 @@ mod bus;
 #[cfg(target_os = "linux")]
 mod message;
 
+use rail_stdx::Secret;
+
 use crate::Env;
 
 /// The service that our secrets are kept under.
@@ -46,4 +48,43 @@ pub(crate) fn get(_env: &Env, name: &str) -> Result<String, String> {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn get(_env: &Env, name: &str) -> Result<String, String> {
     Err(format!("there is no keyring for `{name}` on this system; use `env:` or `file:`, service {SERVICE}"))
+}
+
+/// Whether there is a keyring to store in.
+#[cfg(target_os = "linux")]
+pub fn can_store(env: &Env) -> bool {
+    bus::can_store(env).unwrap_or(false)
+}
+
+/// Stores a secret under a name, in place of one that is there; the error says why not and what to do.
+#[cfg(target_os = "linux")]
+pub fn store(env: &Env, name: &str, secret: &Secret) -> Result<(), String> {
+    let stored = bus::store(env, SERVICE, name, secret.reveal());
+    stored.map_err(|error| format!("the keyring does not take `{name}`: {error}; unlock it, or use `.env`"))
+}
+
+/// Whether there is a keyring to store in.
+#[cfg(target_os = "macos")]
+pub fn can_store(_env: &Env) -> bool {
+    true
+}
+
+/// Stores a secret under a name, in place of one that is there; the error says why not and what to do.
+#[cfg(target_os = "macos")]
+pub fn store(_env: &Env, name: &str, secret: &Secret) -> Result<(), String> {
+    let stored =
+        security_framework::passwords::set_generic_password(SERVICE, name, secret.reveal().as_bytes());
+    stored.map_err(|error| format!("the keychain does not take `{name}`: {error}; unlock it, or use `.env`"))
+}
+
+/// Whether there is a keyring to store in.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn can_store(_env: &Env) -> bool {
+    false
+}
+
+/// Stores a secret under a name, in place of one that is there; the error says why not and what to do.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn store(_env: &Env, name: &str, _secret: &Secret) -> Result<(), String> {
+    Err(format!("there is no keyring for `{name}` on this system; use `.env`"))
 }

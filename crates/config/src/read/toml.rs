@@ -27,7 +27,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Node, Problems> {
 fn line(origin: &Origin) -> Option<usize> {
     match origin {
         Origin::File { at, .. } => Some(at.line),
-        Origin::BuiltIn | Origin::Variable(_) | Origin::Flag(_) => None,
+        Origin::BuiltIn | Origin::Found(_) | Origin::Variable(_) | Origin::Flag(_) => None,
     }
 }
 

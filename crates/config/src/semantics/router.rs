@@ -1,19 +1,15 @@
 use std::collections::BTreeSet;
 
-use rail_route::{Chain, Rule};
+use rail_route::{Chain, Rule, built_in_virtual_models};
 use rail_stdx::nearest;
 
-use crate::settings::VIRTUAL_MODELS;
 use crate::way::Way;
 
 use super::{Found, Input};
 
 pub(super) fn check(input: &Input<'_>, found: &mut Found) {
-    let names: BTreeSet<&str> = VIRTUAL_MODELS
-        .iter()
-        .copied()
-        .chain(input.settings.router.rules.iter().map(|rule| rule.name.as_str()))
-        .collect();
+    let mut names: BTreeSet<&str> = built_in_virtual_models().collect();
+    names.extend(input.settings.router.rules.iter().map(|rule| rule.name.as_str()));
     sections(input, &names, found);
     aliases(input, &names, found);
     rules(input, found);
@@ -136,7 +132,7 @@ fn one_rule(input: &Input<'_>, rule: &Rule, way: &Way, found: &mut Found) {
         }
     }
     let has_chain = rule.chain.is_some()
-        || VIRTUAL_MODELS.contains(&name)
+        || built_in_virtual_models().any(|known| known == name)
         || input.settings.router.own.contains_key(name)
         || input.settings.router.rules.iter().any(|other| other.name == name && other.chain.is_some());
     if !has_chain && !input.is_broken(&Way::from(["router", name])) {

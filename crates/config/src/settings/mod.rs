@@ -16,11 +16,10 @@ pub use agent::{
     Agent, AutoLearn, Compaction, DialectChoice, Features, Generation, Limits, Memory, Mode, Permissions,
     Theme, Tools, Tui,
 };
-pub use provider::{Models, ProviderSettings, RetrySettings, TimeoutSettings};
+pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};
 pub use router::RouterSettings;
-pub use router::VIRTUAL_MODELS;
 pub use servers::{Gateway, Hook, HookGroup, HookKind, Hooks, Mcp, McpServer, McpTransport};
-pub use words::{ChainText, PermissionRule, SecretText, Wait, WaitError};
+pub use words::{Address, ChainText, PermissionRule, SecretText, Wait, WaitError};
 
 /// All settings, whatever layer said them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +27,8 @@ pub use words::{ChainText, PermissionRule, SecretText, Wait, WaitError};
 pub struct Settings {
     /// The endpoints that models are asked at, by a name of your own. It is the first half of a target, `provider,model`.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// Where model servers are looked for when no provider is configured.
+    pub discovery: Discovery,
     /// Which targets serve which kind of request.
     pub router: RouterSettings,
     /// The last-resort chain of each virtual model: tried after its own chain, under the same names as in `[router]`.

@@ -4,7 +4,8 @@ use rail_route::{ProfilePatch, Retry, Timeouts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SecretText, Wait};
+use super::{Address, SecretText, Wait};
+use crate::found::{KnownProvider, local_servers};
 
 /// One endpoint.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,21 @@ pub struct ProviderSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub cassette: Option<String>,
+}
+
+/// Where model servers are looked for when no provider is configured: with one in `[providers]`, nobody is asked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Discovery {
+    /// Addresses without a path. Those of LM Studio, Ollama, llama.cpp and vLLM on this machine when not said; an empty list asks nobody. `OLLAMA_HOST` counts besides.
+    pub servers: Vec<Address>,
+}
+
+impl Default for Discovery {
+    fn default() -> Self {
+        let address = |known: KnownProvider| Address(known.base_url.trim_end_matches("/v1").to_owned());
+        Self { servers: local_servers().into_iter().map(address).collect() }
+    }
 }
 
 /// The models of a provider.

@@ -37,10 +37,6 @@ pub struct RouterSettings {
     pub own: BTreeMap<String, ChainText>,
 }
 
-/// The virtual models that are always there.
-pub const VIRTUAL_MODELS: &[&str] =
-    &["default", "coding", "imageProcessing", "longContext", "webSearch", "reasoning"];
-
 impl RouterSettings {
     /// Every chain with its virtual model.
     pub fn chains(&self) -> impl Iterator<Item = (&str, &ChainText)> {

@@ -18,6 +18,12 @@ pub struct ChainText(pub String);
 #[schemars(inline, extend("format" = "permission-rule"))]
 pub struct PermissionRule(pub String);
 
+/// The address of a server, such as `http://127.0.0.1:11434`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, extend("format" = "base-url"))]
+pub struct Address(pub String);
+
 /// Text that must not be seen; best written as `env:NAME`, `file:PATH` or `keyring:NAME`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, JsonSchema)]
 #[schemars(inline, with = "String", extend("format" = "secret"))]

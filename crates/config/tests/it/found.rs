@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use rail_config::found::{Local, default_chains, from_environment, known, local_servers};
+use rail_config::found::{Local, default_chains, from_environment, known, local_servers, servers_to_ask};
+use rail_config::settings::{Address, Discovery};
+use rail_config::{Which, With, load, show_toml};
 use rail_model::ProtocolId;
 use rail_route::Provider;
+
+use crate::machine::{Machine, USER};
 
 /// The providers and chains of an environment, keys revealed: tests must see which one goes where.
 fn shown(pairs: &[(&str, &str)], local: &[Local]) -> String {
@@ -223,4 +227,71 @@ fn providers_are_known_by_their_names() {
     assert_eq!(known("nobody"), None);
     let names: Vec<String> = local_servers().into_iter().map(|server| server.name).collect();
     assert_eq!(names, ["lmstudio", "ollama", "llamacpp", "vllm"]);
+}
+
+#[test]
+fn where_servers_are_looked_for() {
+    let asked = |env: &[(&str, &str)], servers: &[&str]| {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let servers = servers.iter().map(|server| Address((*server).to_owned())).collect();
+        servers_to_ask(&env, &Discovery { servers })
+    };
+    assert_eq!(asked(&[], &[]), Vec::<String>::new());
+    assert_eq!(
+        asked(&[("OLLAMA_HOST", "box:1")], &["http://a:2/v1/", "http://box:1"]),
+        ["http://box:1", "http://a:2"]
+    );
+    let usual: Vec<String> = Discovery::default().servers.into_iter().map(|server| server.0).collect();
+    assert_eq!(
+        usual,
+        ["http://127.0.0.1:1234", "http://127.0.0.1:11434", "http://127.0.0.1:8080", "http://127.0.0.1:8000"]
+    );
+}
+
+#[test]
+fn servers_of_one_kind_have_names_of_their_own() {
+    let at = |name: &str, port: u16| {
+        let provider =
+            Provider::new(name, ProtocolId::new("openai-chat"), format!("http://127.0.0.1:{port}/v1"));
+        Local { provider, models: vec![format!("m{port}")] }
+    };
+    let machine = Machine::new();
+    machine.write("user/.gemini/.env", "HIJACK_ENABLED=true\nX_API_ENDPOINT=http://far/v1\nX_ACTUAL_MODEL=m\nX_API_KEY=sk-hijack\nX_PROVIDER=llamacpp\n");
+    let mut inputs = machine.inputs(&[("OLLAMA_HOST", "127.0.0.1:3")]);
+    inputs.local = vec![at("llamacpp", 1), at("llamacpp", 2), at("ollama", 3), at("ollama", 4)];
+    let loaded = load(&inputs).unwrap();
+    insta::assert_snapshot!(machine.told(show_toml(&loaded, Which::Changed, With::Origins)));
+    let targets = loaded.routing.chains.values().flat_map(|chain| chain.0.clone());
+    for target in targets.filter(|target| target.provider != "llamacpp") {
+        let provider = &loaded.routing.providers[&target.provider];
+        assert!(provider.models.contains_key(&target.model), "{target}");
+    }
+}
+
+#[test]
+fn keys_in_the_users_env_file_count_as_set() {
+    let machine = Machine::new();
+    machine.write("user/.config/switchrail/.env", "DEEPSEEK_API_KEY=sk-kept\n");
+    let loaded = load(&machine.inputs(&[])).unwrap();
+    assert_eq!(loaded.routing.providers["deepseek"].keys[0].reveal(), "sk-kept");
+    let loaded = load(&machine.inputs(&[("DEEPSEEK_API_KEY", "sk-set")])).unwrap();
+    assert_eq!(loaded.routing.providers["deepseek"].keys[0].reveal(), "sk-set");
+}
+
+#[test]
+fn a_well_known_name_is_enough() {
+    let machine = Machine::new();
+    machine.write(USER, "[providers.deepseek]\n[providers.Qwen]\n[router]\ndefault = \"deepseek,m\"\n");
+    let loaded = load(&machine.inputs(&[("DEEPSEEK_API_KEY", "sk-d")])).unwrap();
+    let deepseek = &loaded.routing.providers["deepseek"];
+    assert_eq!(
+        (deepseek.base_url.as_str(), deepseek.keys[0].reveal()),
+        ("https://api.deepseek.com/v1", "sk-d")
+    );
+    assert_eq!(deepseek.protocol, ProtocolId::new("openai-chat"));
+    let qwen = &loaded.routing.providers["Qwen"];
+    assert_eq!(
+        qwen.unusable.as_deref(),
+        Some("`env:DASHSCOPE_API_KEY` is not set; export it or run `rail init`")
+    );
 }

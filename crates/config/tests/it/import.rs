@@ -1,9 +1,11 @@
 //! Foreign configurations in, whole texts out.
 
 use proptest::prelude::*;
-use rail_config::dotenv;
-use rail_config::import::{Imported, ccr, claude, gemini_env};
+use rail_config::import::{Imported, ccr, claude, claude_with, gemini_env};
+use rail_config::{compose, dotenv};
 use serde_json::{Value, json};
+
+use crate::{Quiet, user};
 
 /// All that an import gives, in one text. It must be TOML, and hold no key.
 fn shown(imported: &Imported, secrets: &[&str]) -> String {
@@ -50,6 +52,35 @@ B_ACTUAL_MODEL=b
 nonsense
 ";
     insta::assert_snapshot!(shown(&gemini_env(text), &["AIza-plain", "key-of-a", "my-project"]));
+}
+
+#[test]
+fn what_is_imported_loads() {
+    for imported in [
+        ccr(include_str!("data/ccr-0.json")).unwrap(),
+        ccr(include_str!("data/ccr-1.json")).unwrap(),
+        ccr(include_str!("data/ccr-2.json")).unwrap(),
+        claude(include_str!("data/claude-settings.json")).unwrap(),
+        claude(include_str!("data/claude-mcp.json")).unwrap(),
+        gemini_env(include_str!("data/seed.env")),
+    ] {
+        let loaded = compose(&user(&imported.toml), &Quiet::default());
+        assert!(loaded.is_ok(), "{}\n{}", loaded.unwrap_err(), imported.toml);
+    }
+}
+
+#[test]
+fn claude_servers_of_several_files() {
+    let settings = r#"{"model": "opus", "mcpServers": {"one": {"command": "a"}}}"#;
+    let project =
+        r#"{"mcpServers": {"one": {"command": "b"}, "two": {"command": "c", "env": {"K": "sk-two"}}}}"#;
+    let home = r#"{"numStartups": 7, "mcpServers": {"TWO": {"command": "d", "env": {"K": "sk-other"}}}}"#;
+    let servers = [(".mcp.json", project), ("~/.claude.json", home)];
+    let imported = claude_with(Some(settings), &servers).unwrap();
+    insta::assert_snapshot!(shown(&imported, &["sk-two", "sk-other"]));
+    assert_eq!(claude_with(None, &servers[1..]).unwrap().env.len(), 1);
+    let broken = claude_with(None, &[("x.json", "[]")]).unwrap();
+    assert_eq!(broken.notes, ["x.json is left out: it is no JSON object"]);
 }
 
 #[test]

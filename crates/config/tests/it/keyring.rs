@@ -7,7 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rail_config::load;
+use rail_config::{keyring, load};
+use rail_stdx::Secret;
 
 use crate::machine::{Machine, USER};
 
@@ -73,6 +74,18 @@ impl Desktop {
         store.stdin.take().unwrap().write_all(secret.as_bytes()).unwrap();
         assert!(store.wait().unwrap().success());
     }
+
+    fn lock(&self, machine: &Machine) {
+        let lock = self
+            .command("dbus-send", machine.0.path())
+            .args(["--session", "--print-reply", "--dest=org.freedesktop.secrets"])
+            .args(["/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock"])
+            .arg("array:objpath:/org/freedesktop/secrets/collection/login")
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(lock.success());
+    }
 }
 
 impl Drop for Desktop {
@@ -113,21 +126,36 @@ fn a_secret_is_taken_from_the_keyring() {
     let loaded = load(&machine.inputs(&[("XDG_RUNTIME_DIR", runtime.to_str().unwrap())])).unwrap();
     assert_eq!(loaded.routing.providers["a"].keys.len(), 1);
 
-    let lock = desktop
-        .command("dbus-send", machine.0.path())
-        .args(["--session", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets"])
-        .args([
-            "org.freedesktop.Secret.Service.Lock",
-            "array:objpath:/org/freedesktop/secrets/collection/login",
-        ])
-        .stdout(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(lock.success());
+    desktop.lock(&machine);
     assert_eq!(
         unusable().as_deref(),
         Some("`qwen` stands in a keyring that is locked; unlock it and try again")
     );
+}
+
+#[test]
+fn a_secret_is_stored_in_the_keyring() {
+    let machine = Machine::new();
+    machine.write(USER, PROVIDER);
+    let Some(desktop) = Desktop::start(&machine) else { return };
+    let inputs = machine.inputs(&[("DBUS_SESSION_BUS_ADDRESS", desktop.address.as_str())]);
+    assert!(keyring::can_store(&inputs.env));
+    for secret in ["sk-first", "sk-second-密"] {
+        keyring::store(&inputs.env, "qwen", &Secret::new(secret)).unwrap();
+        assert_eq!(load(&inputs).unwrap().routing.providers["a"].keys[0].reveal(), secret);
+    }
+    let searched = desktop
+        .command("secret-tool", machine.0.path())
+        .args(["search", "--all", "service", "switchrail", "username", "qwen"])
+        .output()
+        .unwrap();
+    let searched = String::from_utf8(searched.stdout).unwrap();
+    assert_eq!(searched.matches("secret = ").count(), 1, "the second is in place of the first: {searched}");
+    desktop.lock(&machine);
+    let refused = keyring::store(&inputs.env, "qwen", &Secret::new("sk-third")).unwrap_err();
+    assert_eq!(refused, "the keyring does not take `qwen`: it is locked; unlock it, or use `.env`");
+
+    assert!(!keyring::can_store(&machine.inputs(&[]).env));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use rail_config::{Env, FileFound, Inputs, Layer, Layers, compose, load, set_active};
+use rail_config::{Env, FileFound, Inputs, Layer, Layers, Scope, check, compose, load, set_active};
 use rail_route::{AliasTo, Target};
 
 use crate::machine::{LOCAL, Machine, PROJECT, USER};
@@ -256,4 +256,61 @@ fn aliases_lead_to_chains_virtual_models_and_classification() {
     );
     assert_eq!(composed.routing.aliases[0].origin, "[aliases], user config.toml:8");
     assert_eq!(composed.routing.chains["own"].to_string(), "a,c");
+}
+
+#[test]
+fn a_wrong_configuration_tells_its_warnings_too() {
+    let machine = Machine::new();
+    machine.write(USER, "[router]\ndefault = \"gone,a\"\n[tuii]\n[providers.deepseek]\n");
+    let checked = check(&machine.inputs(&[]));
+    assert!(checked.loaded.is_none());
+    assert_eq!(checked.problems.0.len(), 1, "{}", checked.problems);
+    let warnings: Vec<String> = checked.warnings.iter().map(|warning| machine.told(warning)).collect();
+    assert_eq!(
+        warnings,
+        [
+            "/user/.config/switchrail/config.toml:2:11: router.default: no provider `gone` is configured, so that its targets are skipped; add [providers.gone]"
+        ]
+    );
+}
+
+#[test]
+fn a_file_is_checked_by_itself() {
+    let machine = Machine::new();
+    machine.write(USER, "broken =").write("user/.config/switchrail/.env", "MY_KEY=sk-1\n");
+    machine.write(
+        "alone.toml",
+        "[providers.deepseek]\nkey = \"env:MY_KEY\"\n[router]\ndefault = \"deepseek,m\"\n",
+    );
+    let inputs = machine.inputs(&[
+        ("SWITCHRAIL_TUI__THEME", "dark"),
+        ("ANTHROPIC_API_KEY", "sk-2"),
+        ("SWITCHRAIL_NO", "1"),
+    ]);
+    assert!(load(&inputs).is_err());
+    let alone =
+        Inputs { config: Some(machine.0.path().join("alone.toml")), scope: Scope::GivenFile, ..inputs };
+    let checked = check(&alone);
+    assert_eq!((checked.problems.0.as_slice(), checked.warnings.as_slice()), (&[][..], &[][..]));
+    let loaded = checked.loaded.unwrap();
+    assert_eq!(loaded.routing.providers.keys().collect::<Vec<_>>(), ["deepseek"]);
+    assert_eq!(loaded.routing.providers["deepseek"].keys[0].reveal(), "sk-1");
+    assert_eq!(loaded.settings.tui, Default::default());
+    let missing = check(&Inputs { config: Some("gone.toml".into()), ..alone });
+    assert_eq!(
+        machine.told(missing.problems),
+        "/repo/src/gone.toml:1:1: there is no such file; correct its path"
+    );
+}
+
+#[test]
+fn an_mcp_server_without_its_value_is_left_out_and_the_others_are_not() {
+    let machine = Machine::new();
+    machine.write(USER, "[mcp.servers.a]\ncommand = \"x\"\nenv = { T = \"env:GONE\" }\n[mcp.servers.b]\ncommand = \"y\"\n[router]\ndefault = \"a,b\"\n");
+    let loaded = load(&machine.inputs(&[])).unwrap();
+    assert_eq!(loaded.settings.mcp.servers.keys().collect::<Vec<_>>(), ["b"]);
+    assert_eq!(
+        machine.told(&loaded.warnings[0]),
+        "/user/.config/switchrail/config.toml:3:13: mcp.servers.a.env.T: `env:GONE` is not set; export it or run `rail init`. Until then this server is left out"
+    );
 }

@@ -10,6 +10,7 @@ mod keyring;
 mod layers;
 mod machine;
 mod providers;
+mod save;
 mod trust;
 mod values;
 mod watch;

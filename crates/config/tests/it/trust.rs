@@ -1,6 +1,8 @@
 use std::fs;
 
-use rail_config::{Inputs, ProjectTrust, load};
+use rail_config::{
+    Inputs, Places, ProjectTrust, TrustError, Trusted, check, load, set_trusted, trust_wishes,
+};
 
 use crate::machine::{LOCAL, Machine, PROJECT, USER};
 
@@ -52,4 +54,58 @@ fn an_untrusted_project_may_only_choose_among_what_the_user_has() {
     machine.write("user/.local/state/switchrail/trust.json", "{}");
     let loaded = load(&machine.inputs(&[])).unwrap();
     assert!(loaded.warnings.iter().any(|warning| warning.text.contains("no JSON list of folders")));
+}
+
+#[test]
+fn trust_is_given_and_taken_back() {
+    let machine = Machine::new();
+    machine.write(PROJECT, "[tui]\ntheme = \"dark\"\n");
+    let inputs = machine.inputs(&[]);
+    let places = Places::find(&inputs.env, &inputs.working_folder).unwrap();
+    let repo = machine.0.path().join("repo");
+    let trusted = || check(&inputs).trusted;
+    assert_eq!(trusted(), Trusted::No);
+    // By any way to it: what is kept is its real name.
+    assert!(set_trusted(&places, &repo.join("src/.."), Trusted::Yes).unwrap());
+    assert!(!set_trusted(&places, &repo, Trusted::Yes).unwrap());
+    assert_eq!(trusted(), Trusted::Yes);
+    assert!(set_trusted(&places, &machine.0.path().join("user"), Trusted::Yes).unwrap());
+    assert!(set_trusted(&places, &repo, Trusted::No).unwrap());
+    assert!(!set_trusted(&places, &repo, Trusted::No).unwrap());
+    assert_eq!(trusted(), Trusted::No);
+    assert_eq!(machine.told(fs::read_to_string(places.trust()).unwrap()), "[\n  \"/user\"\n]\n");
+
+    let nowhere = set_trusted(&places, &repo.join("nowhere"), Trusted::Yes);
+    assert!(matches!(nowhere, Err(TrustError::NoFolder { .. })), "{nowhere:?}");
+    let file = set_trusted(&places, &machine.0.path().join(PROJECT), Trusted::Yes);
+    assert!(matches!(file, Err(TrustError::NoFolder { .. })), "{file:?}");
+    fs::write(places.trust(), "{}").unwrap();
+    let broken = set_trusted(&places, &repo, Trusted::Yes);
+    assert!(matches!(broken, Err(TrustError::Broken { .. })), "{broken:?}");
+    assert_eq!(
+        fs::read_to_string(places.trust()).unwrap(),
+        "{}",
+        "what is not understood is not overwritten"
+    );
+}
+
+#[test]
+fn what_trust_would_allow() {
+    let machine = Machine::new();
+    machine
+        .write(PROJECT, "[router]\ncoding = \"env:KEY\"\ndefault = \"a,b\"\n[mcp.servers.x]\ncommand = \"c\"\n[[hooks.Stop]]\nhooks = []\n")
+        .write(LOCAL, "broken =")
+        .write("repo/.switchrail/.env", "A_API_KEY=1\n");
+    let wishes = trust_wishes(&machine.inputs(&[]));
+    let wishes: Vec<String> = wishes
+        .iter()
+        .map(|wish| machine.told(format!("{}: {}: {}", wish.origin, wish.key, wish.may)))
+        .collect();
+    insta::assert_snapshot!(wishes.join("\n"), @r"
+    /repo/.switchrail/.env:1:1: : name providers, aliases and keys in the environment form
+    /repo/.switchrail/config.toml:2:10: router.coding: read variables, files and keys of yours
+    /repo/.switchrail/config.toml:4:2: mcp: start commands, and offer their tools to the model
+    /repo/.switchrail/config.toml:6:3: hooks: run commands at certain moments of a session
+    ");
+    assert_eq!(trust_wishes(&Machine::new().inputs(&[])), []);
 }

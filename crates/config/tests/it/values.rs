@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use rail_config::settings::VIRTUAL_MODELS;
+use rail_config::settings::{ChainText, RouterSettings};
 use rail_config::{Layer, Layers, Trusted, Which, With, compose, load, show_json, show_toml};
 use rail_stdx::Secret;
 
@@ -174,5 +174,13 @@ fn protocols_are_those_that_are_spoken() {
     let spoken: Vec<&str> =
         rail_wire::ALL.iter().map(|protocol| protocol.id.name()).chain(["replay"]).collect();
     assert_eq!(*words, serde_json::json!(spoken));
-    assert_eq!(VIRTUAL_MODELS.len(), 6);
+}
+
+#[test]
+fn every_built_in_virtual_model_has_a_key() {
+    let chain = |name: &str| (name.to_owned(), toml::Value::from("a,b"));
+    let table: toml::Table = rail_route::built_in_virtual_models().map(chain).collect();
+    let router: RouterSettings = table.try_into().unwrap();
+    assert_eq!(router.own, [].into());
+    assert_eq!(router.chains().filter(|(_, chain)| **chain == ChainText("a,b".to_owned())).count(), 6);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rail_testkit::{Conversation, Peer, Step, http_whole, refused_addr};
-use rail_upstream::{Candidate, LocalKind, LocalServer, find_local, usual_candidates};
+use rail_upstream::{Candidate, LocalKind, LocalServer, find_local};
 
 use crate::calls::live;
 
@@ -81,13 +81,4 @@ async fn one_that_says_nothing_holds_nobody_up() {
     let found =
         find_local(&live(), &[Candidate { address: silent.url("") }], Duration::from_millis(20)).await;
     assert_eq!(found, []);
-}
-
-#[test]
-fn the_usual_places() {
-    let addresses: Vec<String> = usual_candidates().into_iter().map(|candidate| candidate.address).collect();
-    assert_eq!(
-        addresses,
-        ["http://127.0.0.1:11434", "http://127.0.0.1:1234", "http://127.0.0.1:8080", "http://127.0.0.1:8000"]
-    );
 }

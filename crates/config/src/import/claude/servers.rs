@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
-use crate::import::draft::{Draft, take, take_map, take_text, texts};
+use crate::endpoint;
+use crate::import::draft::{Draft, take, take_map, take_text, texts, variable};
 
 /// Writes the MCP servers.
 pub(super) fn write(draft: &mut Draft, servers: Map<String, Value>) {
@@ -17,6 +18,9 @@ fn one(draft: &mut Draft, name: &str, mut server: Map<String, Value>) {
     let (command, url) = (take_text(&mut server, &["command"]), take_text(&mut server, &["url"]));
     if command.is_none() && url.is_none() {
         return draft.note(format!("{place} is left out: it has neither a command nor a url"));
+    }
+    if url.as_ref().is_some_and(|url| !endpoint::is_http(url)) {
+        return draft.note(format!("{place} is left out: only `http://` and `https://` are spoken"));
     }
     draft.table(&["mcp", "servers", name]);
     match take_text(&mut server, &["type"]).as_deref() {
@@ -45,7 +49,7 @@ fn one(draft: &mut Draft, name: &str, mut server: Map<String, Value>) {
         for (variable, value) in values {
             match value.as_str() {
                 Some(value) => {
-                    if value.contains("${") && crate::import::draft::variable(value).is_none() {
+                    if value.contains("${") && self::variable(value).is_none() {
                         draft.note(format!("{place}: variables in `{key}.{variable}` are not expanded; write what they stand for"));
                     }
                     let value = draft.hidden(&format!("MCP_{name}_{variable}"), value);
