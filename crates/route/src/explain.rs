@@ -121,7 +121,11 @@ impl fmt::Display for Explanation {
             writeln!(f, "{:<11}{}. {target:<wide$}  {why}", if at == 0 { "attempts" } else { "" }, at + 1)?;
         }
         if self.attempts.is_empty() {
-            writeln!(f, "attempts   none: no target is left")?;
+            let why = match self.skipped.is_empty() {
+                true => "no chain has a target for it; write `default` under [router]",
+                false => "no target is left",
+            };
+            writeln!(f, "attempts   none: {why}")?;
         }
         for (at, Reasoned { target, why }) in self.skipped.iter().enumerate() {
             writeln!(f, "{:<11}-  {target:<wide$}  {why}", if at == 0 { "skipped" } else { "" })?;

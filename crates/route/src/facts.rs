@@ -86,7 +86,7 @@ pub fn facts<'a>(request: &'a Request, client: &Client<'a>, tokens: u64) -> Fact
         image_read: None,
         tools: &request.tools,
         kinds,
-        server_search,
+        server_search: server_search.or_else(|| search_beside_tools(request)),
         web_called: None,
         thinking: thinking(request.thinking.as_ref()),
         effort: request.thinking.as_ref().and_then(|thinking| thinking.effort.as_ref()).map(Effort::word),
@@ -115,7 +115,7 @@ impl Facts<'_> {
     }
 
     /// Whether the system prompt holds this text.
-    pub fn system_holds(&self, text: &str) -> bool {
+    pub(crate) fn system_holds(&self, text: &str) -> bool {
         self.system.iter().filter_map(Part::as_text).any(|part| part.contains(text))
     }
 }
@@ -143,6 +143,12 @@ fn declared(tools: &[ToolDecl]) -> (ToolCounts, Option<&str>) {
         counts.other += usize::from(!strictly_web && !image);
     }
     (counts, tools.iter().find_map(tool_name::server_search))
+}
+
+/// Chat Completions switches the provider's web search on by a field, and not by a tool.
+fn search_beside_tools(request: &Request) -> Option<&'static str> {
+    const FIELD: &str = "web_search_options";
+    request.extras.get(request.extras.origin()?, FIELD).filter(|options| !options.is_null()).map(|_| FIELD)
 }
 
 fn thinking(said: Option<&Thinking>) -> ThinkingAsked {

@@ -141,11 +141,16 @@ impl Routing {
             .or_else(|| self.rules.iter().filter(|rule| rule.name == name).find_map(own))
     }
 
-    /// Whether any chain has this target.
+    /// Whether a virtual model has a chain of its own.
+    pub(crate) fn has_chain(&self, name: &str) -> bool {
+        self.chain(name, None).is_some()
+    }
+
+    /// Whether any chain has this target. Security chains do not count: who is there for want of others is left as soon as
+    /// one of them is there again.
     fn names(&self, target: &Target) -> bool {
-        let chains = self.chains.values().chain(self.security.values());
         let of_rules = || self.rules.iter().filter_map(|rule| rule.chain.as_ref()?.parse::<Chain>().ok());
-        chains.flat_map(|chain| &chain.0).any(|known| known == target)
+        self.chains.values().flat_map(|chain| &chain.0).any(|known| known == target)
             || of_rules().any(|chain| chain.0.contains(target))
     }
 }

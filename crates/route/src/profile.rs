@@ -99,7 +99,7 @@ impl ModelProfile {
             return None;
         }
         let input = usage.all_input();
-        let rate = price.tiers.iter().rev().find(|tier| input > tier.over);
+        let rate = price.tiers.iter().filter(|tier| input > tier.over).max_by_key(|tier| tier.over);
         let (new, read, write, output) = match rate {
             None => (price.input, price.cache_read, price.cache_write, price.output),
             Some(tier) => (tier.input, tier.cache_read, tier.cache_write, tier.output),
@@ -424,7 +424,17 @@ mod tests {
             output: 10.0,
             cache_read: Some(0.1),
             cache_write: Some(1.25),
-            tiers: vec![tier],
+            // In any order.
+            tiers: vec![
+                tier,
+                Tier {
+                    over: 1_000,
+                    input: 1.0,
+                    output: 10.0,
+                    cache_read: Some(0.1),
+                    cache_write: Some(1.25),
+                },
+            ],
         };
         let flat = Price { input: 1.0, output: 10.0, ..Price::default() };
         let usage = |input, cache_read, cache_write, output, reasoning| Usage {

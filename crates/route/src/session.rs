@@ -85,6 +85,8 @@ pub struct Session {
     pub target: Target,
     /// The virtual model of that request; None when a target was asked for by name.
     pub virtual_model: Option<String>,
+    /// How many requests in a row were taken for that virtual model, this one included.
+    pub in_a_row: u32,
     /// Tokens of its prompt that the provider has in its cache since then.
     pub cached_tokens: u64,
     /// Tokens that it gave out.
@@ -124,9 +126,11 @@ impl Sessions {
         usage: &Usage,
         now: Instant,
     ) {
+        let before = self.get(key).filter(|before| before.virtual_model.as_deref() == virtual_model);
         let session = Session {
             target: target.clone(),
             virtual_model: virtual_model.map(str::to_owned),
+            in_a_row: before.map_or(1, |before| before.in_a_row.saturating_add(1)),
             cached_tokens: [usage.cache_read, usage.cache_write]
                 .into_iter()
                 .flatten()

@@ -12,6 +12,9 @@ use crate::{Circuit, ModelProfile, Session, Stickiness};
 const WORTH_KEEPING: u64 = 1_024;
 /// Over how many further requests a cheaper target must earn back the lost cache.
 const REQUESTS_AHEAD: u32 = 5;
+/// So many requests of one kind in a row are no excursion: their own chain is followed, whatever the cache is worth. Each answer
+/// renews the cache, so without an end the first target of a conversation would keep it for good.
+const LASTING: u32 = 5;
 
 /// Whether a conversation stays.
 pub(crate) enum Stay {
@@ -34,7 +37,7 @@ pub(crate) fn stay(input: &PlanInput<'_>, line: &Line, first: Option<&Attempt>) 
     if first.is_some_and(|first| first.target == *last)
         || !line.lets_stay(input.routing, last)
         || leads_to_active(input, first)
-        || outgrew(session, line)
+        || outgrew(input, session, line)
         || input.health.circuit(last, input.now) != Circuit::Closed
     {
         return Stay::No;
@@ -46,7 +49,7 @@ pub(crate) fn stay(input: &PlanInput<'_>, line: &Line, first: Option<&Attempt>) 
     let reason = if input.facts.in_tool_loop {
         Reason::Stay("the model is in the middle of a tool loop".to_owned())
     } else {
-        for_its_cache(input, session, &profile, first)
+        for_its_cache(input, session, line, &profile, first)
     };
     match reason {
         Reason::None => Stay::No,
@@ -64,10 +67,12 @@ enum Reason {
     Stay(String),
 }
 
-/// Stays for the cache of the last target, unless another is so much cheaper that its loss is earned back.
+/// Stays for the cache of the last target, unless another is so much cheaper that its loss is earned back, or the conversation
+/// has been of this kind for a while.
 fn for_its_cache(
     input: &PlanInput<'_>,
     session: &Session,
+    line: &Line,
     profile: &ModelProfile,
     first: Option<&Attempt>,
 ) -> Reason {
@@ -76,9 +81,15 @@ fn for_its_cache(
         return Reason::None;
     }
     let tokens = grouped(cached);
+    if session.virtual_model == line.virtual_model && session.in_a_row >= LASTING {
+        let requests = grouped(session.in_a_row.into());
+        return Reason::Leave(format!("the last {requests} requests were of this kind too"));
+    }
     let weighed = first.and_then(|first| weigh(input, session, profile, &first.profile));
     let Some(Weighed { loss, gain }) = weighed else {
-        return Reason::Stay(format!("{tokens} cached tokens would be paid again"));
+        return Reason::Stay(format!(
+            "its {tokens} cached tokens would be lost, at prices that are not known"
+        ));
     };
     let (lost, saved) = (dollars(loss), dollars(gain));
     let ahead = format!("{saved} saved over the next {REQUESTS_AHEAD} requests");
@@ -94,11 +105,13 @@ fn for_its_cache(
     }
 }
 
-/// Whether the conversation has just become `longContext`: its threshold says from where on another model does better, and
-/// nothing but a switch there can follow it.
-fn outgrew(session: &Session, line: &Line) -> bool {
+/// Whether the conversation has just become `longContext`, which has a chain of its own: its threshold says from where on another
+/// model does better, and nothing but a switch there can follow it.
+fn outgrew(input: &PlanInput<'_>, session: &Session, line: &Line) -> bool {
     let long = |name: Option<&str>| name == Some(LONG_CONTEXT);
-    long(line.virtual_model.as_deref()) && !long(session.virtual_model.as_deref())
+    long(line.virtual_model.as_deref())
+        && !long(session.virtual_model.as_deref())
+        && input.routing.has_chain(LONG_CONTEXT)
 }
 
 /// Whether the user switched to another provider: who does that wants it for the next request, whatever it costs.

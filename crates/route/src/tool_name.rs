@@ -6,7 +6,7 @@ use serde_json::Value;
 /// What a tool's name holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Marks {
-    /// `web`, `search` or `browser`.
+    /// `web`, `search` or `browser`, or `url_context`.
     pub(crate) web: bool,
     /// The same, but not a search in files, code or other things at hand.
     pub(crate) strictly_web: bool,
@@ -52,6 +52,8 @@ pub(crate) fn marks(name: &str) -> Marks {
                 search |= starts(rest, "search");
                 marks.image |= starts(rest, "screenshot");
             }
+            // Gemini's own reading of web pages.
+            b'u' => marks.strictly_web |= starts(rest, "url_context") || starts(rest, "urlcontext"),
             b'i' => marks.image |= starts(rest, "image"),
             b'v' => marks.image |= starts(rest, "vision"),
             _ => {}
@@ -88,7 +90,13 @@ pub(crate) fn reads(name: &str, arguments: &str) -> bool {
 
 /// Whether a text, or a string that ends in it, is the path of an image. It is not parsed: a quote behind an ending will do.
 pub(crate) fn names_image(arguments: &str) -> bool {
-    let bytes = arguments.trim_end().as_bytes();
+    // What a read leaves out is a list of its own.
+    let (read, excluded) = arguments.split_once("\"exclude\"").unwrap_or((arguments, ""));
+    [read, excluded.split_once(']').map_or("", |(_, behind)| behind)].into_iter().any(holds_image_path)
+}
+
+fn holds_image_path(text: &str) -> bool {
+    let bytes = text.trim_end().as_bytes();
     let ends = |head: &[u8]| {
         IMAGE_ENDINGS.iter().any(|ending| {
             head.len()
@@ -149,6 +157,8 @@ mod tests {
             ("browser_navigate", "web"),
             ("mcp__brave__search", "web"),
             ("deep_research", "web"),
+            ("urlContext", "web"),
+            ("url_context", "web"),
             ("web_search_files", "web"),
             ("search_files", "literally web"),
             ("grep_search", "literally web"),
@@ -210,6 +220,8 @@ mod tests {
             ("view_image", r#"{"path":"b.gif"}"#, true),
             ("view", r#"{"path":"b.rs"}"#, false),
             ("read_many_files", r#"{"paths":["a.rs","b.tiff"]}"#, true),
+            ("read_many_files", r#"{"paths":["src"],"exclude":["a.png"]}"#, false),
+            ("read_many_files", r#"{"exclude":["a.png"],"paths":["b.jpg"]}"#, true),
             ("mcp__files__read_media_file", r#"{"path":"x.bmp"}"#, true),
             ("str_replace_based_edit_tool", r#"{"command":"view","path":"x.png"}"#, true),
             ("str_replace_based_edit_tool", r#"{"command":"create","path":"x.png"}"#, false),

@@ -175,6 +175,10 @@ fn only_hybrid_qwen3_models_are_told_not_to_think() {
         "Qwen3-8B",
         "Qwen3-30B-A3B",
         "qwen3.gguf",
+        "qwen-3-32b",
+        "hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M",
+        "mlx-community/Qwen3-32B-4bit",
+        "qwen.qwen3-32b-v1:0",
     ] {
         assert!(is_told(model), "{model}");
     }
@@ -189,6 +193,15 @@ fn only_hybrid_qwen3_models_are_told_not_to_think() {
         "Qwen3Guard-Gen-8B",
         "qwen3-asr-flash",
         "qwen3-tts-flash",
+        "qwen3-vl:8b",
+        "qwen3-omni-30b-a3b",
+        "qwen-3-coder-480b",
+        "qwen-3-235b-a22b-instruct-2507",
+        "qwen-3-235b-a22b-thinking-2507",
+        "qwen/qwen3-235b-a22b-07-25",
+        "qwen3:4b-instruct-2507-q4_K_M",
+        "qwen3-next:80b",
+        "deepseek-r1-0528-qwen3-8b",
         "gpt-5",
     ] {
         assert!(!is_told(model), "{model}");

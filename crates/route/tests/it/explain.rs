@@ -1,4 +1,4 @@
-use rail_route::{Client, explain, facts};
+use rail_route::{Client, Routing, explain, facts};
 use serde_json::json;
 
 use crate::setup::{Case, Lack, profiles, tools};
@@ -84,5 +84,14 @@ fn the_explanation_can_be_read() {
     facts      1 token, 0 images, 0 tools, thinking unsaid
     attempts   none: no target is left
     skipped    -  gone,model  the provider `gone` is not configured
+    ");
+    let empty = Case { routing: Routing::default(), ..Case::new(json!({"model": ""})) };
+    let facts = rail_route::facts(&empty.request, &Client::default(), u64::MAX);
+    insta::assert_snapshot!(explain(&empty.plan(), &facts), @r"
+    asked for  nothing
+    taken for  default
+    why        no other rule takes it: 100 tokens, 0 tools
+    facts      18,446,744,073,709,551,615 tokens, 0 images, 0 tools, thinking unsaid
+    attempts   none: no chain has a target for it; write `default` under [router]
     ");
 }

@@ -48,6 +48,40 @@ fn what_opens_a_circuit() {
 }
 
 #[test]
+fn a_target_that_flaps_is_asked_seldom_and_is_back_soon_after_it_recovered() {
+    // A request a second, which goes elsewhere while the circuit is open; every third that comes here fails.
+    let (mut health, from, of) = (Health::default(), start(), target("a,b"));
+    let mut play = |seconds_from: u64, seconds_to: u64, fails: &dyn Fn(u64) -> bool| {
+        let (mut asked, mut failed) = (0, 0);
+        for second in seconds_from..seconds_to {
+            let now = from + seconds(second);
+            match health.circuit(&of, now) {
+                Circuit::Open(until) => {
+                    assert!(until - now <= seconds(300), "never open for longer than five minutes");
+                    continue;
+                }
+                Circuit::HalfOpen => health.probing(&of, now),
+                Circuit::Closed => {}
+            }
+            asked += 1;
+            if fails(second) {
+                failed += 1;
+                health.failed(&of, "HTTP 503", now);
+            } else {
+                health.succeeded(&of, seconds(1), now);
+            }
+        }
+        (asked, failed)
+    };
+    assert_eq!(play(0, 600, &|second| second % 3 == 0), (600, 200), "one of three is not enough to open it");
+    let (asked, failed) = play(600, 1_200, &|second| second % 3 != 0);
+    assert!(asked < 60 && failed < 40, "{asked} {failed}: two of three are");
+    assert!(play(1_200, 2_400, &|_| true).1 <= 9, "down: one probe each 30 s, 1, 2, 4, 5, 5 … minutes");
+    let (asked, failed) = play(2_400, 3_000, &|_| false);
+    assert!(asked >= 300 && failed == 0, "{asked}: within five minutes it is back");
+}
+
+#[test]
 fn only_the_last_minute_counts_for_the_rate() {
     let quiet = ".".repeat(70);
     assert_eq!(circuit_after(&format!("-+-+{quiet}-")), Circuit::Closed);

@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod chains;
+mod clients;
 mod docs;
 mod explain;
 mod facts;
 mod health;
 mod names;
+mod odd;
 mod properties;
 mod rules;
 mod seed;

@@ -75,7 +75,7 @@ prop_compose! {
         case.routing.profiles = profiles(&lacks);
         broken.iter().for_each(|target| case.health.refused(target, "401", case.now));
         case.session = last.map(|(target, cached_tokens)| Session {
-            target, virtual_model: Some("longContext".into()), cached_tokens, output_tokens: 10, seen: case.now,
+            target, virtual_model: Some("longContext".into()), in_a_row: 1, cached_tokens, output_tokens: 10, seen: case.now,
         });
         case.now += seconds(5);
         case

@@ -21,9 +21,12 @@ fn a_conversation_is_remembered_with_what_its_last_answer_left_in_the_cache() {
         (session.target.to_string(), session.virtual_model.as_deref()),
         ("a,b".into(), Some("coding"))
     );
-    assert_eq!((session.cached_tokens, session.output_tokens), (3_500, 100));
+    assert_eq!((session.cached_tokens, session.output_tokens, session.in_a_row), (3_500, 100, 1));
     assert_eq!([0, 600, 601].map(|later| session.cached_at(now + seconds(later))), [3_500, 3_500, 0]);
+    sessions.saw(SessionKey(1), &target("c,d"), Some("coding"), &usage, now);
+    assert_eq!(sessions.get(SessionKey(1)).unwrap().in_a_row, 2, "of the same kind, whoever answered");
     sessions.saw(SessionKey(1), &target("c,d"), None, &Usage::default(), now);
+    assert_eq!(sessions.get(SessionKey(1)).unwrap().in_a_row, 1);
     let session = sessions.get(SessionKey(1)).unwrap();
     assert_eq!((session.target.to_string(), session.cached_tokens, sessions.len()), ("c,d".into(), 0, 1));
 }

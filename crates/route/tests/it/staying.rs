@@ -1,9 +1,10 @@
 //! When a conversation stays with the target that answered last.
 
-use rail_route::{Routing, Rule, Session, Stickiness};
+use rail_model::Usage;
+use rail_route::{Routing, Rule, Session, SessionKey, Sessions, Stickiness};
 use serde_json::{Value, json};
 
-use crate::setup::{Case, Lack, called, image, order, profiles, seconds, target, tools};
+use crate::setup::{Case, Lack, called, image, order, profiles, request, seconds, target, tools};
 
 const QWEN: &str = "qwen,qwen3-coder-plus";
 const MODELSCOPE: &str = "modelscope,qwen3-480b";
@@ -16,6 +17,7 @@ fn after_qwen(fields: Value, cached_tokens: u64) -> Case {
     case.session = Some(Session {
         target: target(QWEN),
         virtual_model: Some("reasoning".into()),
+        in_a_row: 1,
         cached_tokens,
         output_tokens: 1_000,
         seen: case.now,
@@ -89,8 +91,8 @@ fn a_tool_loop_is_left_when_there_is_need() {
 
 #[test]
 fn without_prices_a_cache_worth_keeping_is_kept() {
-    let stays =
-        "qwen,qwen3-coder-plus: stays with qwen,qwen3-coder-plus: 1,024 cached tokens would be paid again";
+    let stays = "qwen,qwen3-coder-plus: stays with qwen,qwen3-coder-plus: its 1,024 cached tokens would be lost, at prices that are \
+         not known";
     assert_eq!(first(&after_qwen(coding(), 1_024)), stays);
     assert_eq!(first(&after_qwen(coding(), 1_023)), "modelscope,qwen3-480b: 1st of chain `coding`");
     let mut case = after_qwen(coding(), 41_000);
@@ -144,6 +146,11 @@ fn a_conversation_that_becomes_long_moves_on_once() {
         session.virtual_model = Some("longContext".into());
     }
     assert_eq!(order(&case.plan())[0], QWEN, "it was long already, and has its cache where it is");
+    let mut nowhere_to_go = after_qwen(in_a_loop(), 41_000);
+    nowhere_to_go.tokens = 60_001;
+    nowhere_to_go.routing.chains.remove("longContext");
+    nowhere_to_go.routing.chains.insert("default".into(), GEMINI.parse().unwrap());
+    assert_eq!(order(&nowhere_to_go.plan())[0], QWEN, "no chain says that another does better");
 }
 
 #[test]
@@ -168,5 +175,66 @@ fn what_the_user_chose_is_never_overridden() {
 fn a_target_outside_of_the_chain_is_put_before_it_and_nothing_is_lost() {
     let mut case = after_qwen(in_a_loop(), 41_000);
     case.session.as_mut().unwrap().target = target("lmstudio,gpt-oss-20b-mlx");
+    assert_eq!(
+        order(&case.plan()),
+        [MODELSCOPE, QWEN, GEMINI],
+        "only security chains have it: it was a last resort"
+    );
+    case.routing.chains.insert("reasoning".into(), "lmstudio,gpt-oss-20b-mlx".parse().unwrap());
     assert_eq!(order(&case.plan()), ["lmstudio,gpt-oss-20b-mlx", MODELSCOPE, QWEN, GEMINI]);
+}
+
+/// Plays a conversation whose every answer leaves 5,000 tokens in the cache, and lists who answered.
+fn answered_by(case: &mut Case, requests: &[Value]) -> Vec<String> {
+    let (mut sessions, key) = (Sessions::default(), SessionKey(1));
+    let usage = Usage { cache_read: Some(5_000), output: Some(500), ..Usage::default() };
+    let answers = requests.iter().map(|fields| {
+        case.request = request(fields.clone());
+        case.session = sessions.get(key).cloned();
+        let plan = case.plan();
+        let first = &plan.attempts[0].target;
+        sessions.saw(key, first, plan.virtual_model.as_deref(), &usage, case.now);
+        first.provider.clone()
+    });
+    answers.collect()
+}
+
+#[test]
+fn an_image_of_long_ago_does_not_hold_a_conversation() {
+    let mut requests =
+        vec![json!({"messages": [{"role": "user", "content": [image()]}], "tools": tools(&["Edit"])})];
+    requests.extend(vec![coding(); 7]);
+    let mut case = Case::new(json!({}));
+    let held = ["shuaihong", "shuaihong", "shuaihong", "shuaihong", "shuaihong", "shuaihong"];
+    assert_eq!(answered_by(&mut case, &requests), [&held[..], &["modelscope", "modelscope"]].concat());
+    requests.splice(1..8, vec![in_a_loop(); 9]);
+    requests.push(coding());
+    let loop_and_end = [&["shuaihong"; 10][..], &["modelscope"]].concat();
+    assert_eq!(answered_by(&mut case, &requests), loop_and_end, "a loop is finished first");
+}
+
+#[test]
+fn kinds_that_take_turns_do_not_make_a_conversation_flap() {
+    let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 2000}});
+    let turns: Vec<Value> = (0..20).map(|at| if at % 2 == 0 { coding() } else { thinking.clone() }).collect();
+    assert_eq!(answered_by(&mut Case::new(json!({})), &turns), ["modelscope"; 20]);
+    let mut priced = Case::new(json!({}));
+    let (cheap, dear) = (Lack::Price(0.1, 0.01, 0.2), Lack::Price(5.0, 0.5, 25.0));
+    priced.routing.profiles = profiles(&[("qwen3-480b", dear), ("qwen3-coder-plus", cheap)]);
+    let expected = [&["modelscope"][..], &["qwen"; 19]].concat();
+    assert_eq!(answered_by(&mut priced, &turns), expected, "it moves to the cheaper one, once");
+}
+
+#[test]
+fn who_answered_while_the_first_was_away_does_not_keep_a_conversation() {
+    let mut case = after_qwen(coding(), 41_000);
+    let session = case.session.as_mut().unwrap();
+    (session.virtual_model, session.in_a_row) = (Some("coding".into()), 4);
+    assert_eq!(order(&case.plan())[0], QWEN, "not yet");
+    case.session.as_mut().unwrap().in_a_row = 5;
+    let left = "modelscope,qwen3-480b: 1st of chain `coding`; worth leaving qwen,qwen3-coder-plus: the last 5 requests were \
+                of this kind too";
+    assert_eq!(first(&case), left);
+    case.request = request(in_a_loop());
+    assert_eq!(order(&case.plan())[0], QWEN, "a loop is finished first");
 }

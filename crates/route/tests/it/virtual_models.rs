@@ -193,6 +193,7 @@ fn long_context_falls_back_only_when_clearly_below_the_threshold() {
     let session = |virtual_model: &str| Session {
         target: target("a,b"),
         virtual_model: Some(virtual_model.to_owned()),
+        in_a_row: 1,
         cached_tokens: 0,
         output_tokens: 0,
         seen: start(),
