@@ -12,6 +12,7 @@ mod interrupt;
 mod native_calls;
 mod process;
 mod providers;
+mod readme;
 mod scratch;
 mod switch;
 mod translate;
