@@ -85,7 +85,7 @@ pub(crate) fn base_url(url: &str, protocol: ProtocolId) -> String {
 }
 
 /// The address as it may be shown: without the user's name and password, and without a query, which may hold a key.
-pub(crate) fn shown(url: &str) -> String {
+pub fn shown(url: &str) -> String {
     let Some(address) = Address::read(url) else { return plain(url) };
     let (user, host) = match address.authority.rsplit_once('@') {
         Some((_, host)) => ("***@", host),

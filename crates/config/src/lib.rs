@@ -38,7 +38,7 @@ mod way;
 pub use active::set_active;
 pub use compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
 pub use docs::reference;
-pub use endpoint::plain;
+pub use endpoint::{plain, shown as shown_address};
 pub use env::{Env, PROJECT_FOLDER, Places};
 pub use extras::{EnvFileFound, Extras};
 pub use load::{Checked, FileFound, Inputs, LayerFile, Loaded, Scope, check, load, look_up};

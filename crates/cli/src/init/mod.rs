@@ -9,7 +9,9 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use rail_config::first::{self, FirstProvider};
 use rail_config::found::known;
-use rail_config::{Existing, Extras, Inputs, Places, SaveError, check, existing, look_up, plain, save};
+use rail_config::{
+    Existing, Extras, Inputs, Places, SaveError, check, existing, look_up, plain, save, shown_address,
+};
 use rail_route::{Chain, Provider};
 use rail_stdx::Secret;
 use rail_upstream::{ListError, Transport, list_models};
@@ -261,7 +263,7 @@ fn about(one: &FirstProvider) -> String {
             let first: Vec<String> = models.iter().take(3).map(|model| plain(model)).collect();
             let more = models.len().saturating_sub(3);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("answers at {}: {}{more}", one.provider.base_url, first.join(", "))
+            format!("answers at {}: {}{more}", shown_address(&one.provider.base_url), first.join(", "))
         }
     }
 }

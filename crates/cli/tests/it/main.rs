@@ -3,7 +3,10 @@
 
 mod cassettes;
 mod chat_answers;
+mod config;
 mod decode;
+mod home;
+mod init;
 mod native_calls;
 mod process;
 mod translate;
