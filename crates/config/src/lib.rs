@@ -16,6 +16,7 @@ mod format;
 pub mod found;
 pub mod hijack;
 pub mod import;
+mod json;
 pub mod keyring;
 mod load;
 mod merge;

@@ -34,7 +34,7 @@ pub use failure::{Class, Limit};
 pub use fix::{Fix, Remedy};
 pub use learned::{Learned, Lesson};
 pub use live::{Live, LiveSettings, Proxies};
-pub use local::{Candidate, LOCAL_LIMIT, LocalKind, LocalServer, find_local};
+pub use local::{Candidate, LocalKind, LocalServer, find_local};
 pub use models::{ListError, list_models};
 pub use note::{Note, Notes, Outcome, Sent};
 pub use reply::{Broken, Reply};

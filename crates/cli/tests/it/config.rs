@@ -65,6 +65,7 @@ fn what_was_found_is_shown_with_the_reason() {
     insta::assert_snapshot!(home.rail(&["config", "show", "--no-origins"], "").out, @r#"
     [discovery]
     servers = ["http://OLLAMA", "http://LMSTUDIO", "http://LLAMACPP"]
+    wait = "20s"
 
     [providers]
     deepseek = {}
@@ -242,7 +243,7 @@ fn configurations_of_others_are_printed() {
     exit 2
     === stdout
     === stderr
-    rail: own.json: the configuration of claude-code-router can't be read: EOF while parsing a list at line 1 column 15
+    rail: own.json: the configuration of claude-code-router can't be read: line 1, column 16: the file ends before a value; it may have been cut off
     ");
     assert!(!home.path(CONFIG).exists());
 }

@@ -59,13 +59,19 @@ impl Home {
         for (name, peer) in servers {
             self.names.push((peer.addr().to_string(), name));
         }
-        self.with("SWITCHRAIL_DISCOVERY__SERVERS", &format!("[{}]", urls.join(",")))
+        // Far more than an answer takes, so that a slow machine fails no test.
+        self.with("SWITCHRAIL_DISCOVERY__SERVERS", &format!("[{}]", urls.join(","))).patient()
+    }
+
+    /// The same where a server has long to say that it is there.
+    fn patient(self) -> Self {
+        self.with("SWITCHRAIL_DISCOVERY__WAIT", "20s")
     }
 
     /// The same where this server is told by a name.
     pub(crate) fn naming(mut self, name: &'static str, peer: &Peer) -> Self {
         self.names.push((peer.addr().to_string(), name));
-        self
+        self.patient()
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
