@@ -41,7 +41,7 @@ impl Home {
     /// An empty home, where no server is looked for.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("work/.git")).unwrap();
+        fs::create_dir_all(folder.path().join("repo/.git")).unwrap();
         let path = fs::canonicalize(folder.path()).unwrap();
         let names = vec![(path.to_str().unwrap().to_owned(), "")];
         Self { folder, variables: Vec::new(), names }.with("SWITCHRAIL_DISCOVERY__SERVERS", "[]")
@@ -92,8 +92,8 @@ impl Home {
         #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_rail"));
         let at = |file: &str| -> PathBuf { self.path(file) };
-        command.args(args).current_dir(at("work")).env_clear();
-        command.env("HOME", at("home")).env("XDG_CONFIG_HOME", at("config"));
+        command.args(args).current_dir(at("repo")).env_clear();
+        command.env("HOME", at("user")).env("XDG_CONFIG_HOME", at("config"));
         command.env("XDG_STATE_HOME", at("state")).env("XDG_CACHE_HOME", at("cache"));
         command.envs(self.variables.iter().cloned());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
