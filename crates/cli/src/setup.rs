@@ -10,8 +10,8 @@ use rail_config::settings::Discovery;
 use rail_config::{Checked, Env, Inputs, Loaded, check};
 use rail_route::Provider;
 use rail_upstream::{
-    Candidate, LOCAL_LIMIT, Live, LiveSettings, LocalKind, LocalServer, Matching, Pace, Proxies, Transport,
-    Transports, find_local,
+    Candidate, Live, LiveSettings, LocalKind, LocalServer, Matching, Pace, Proxies, Transport, Transports,
+    find_local,
 };
 
 use crate::{Failure, output};
@@ -72,7 +72,7 @@ pub(crate) fn local_servers(env: &Env, discovery: &Discovery) -> Result<Vec<Loca
     let addresses = found::servers_to_ask(&variables, discovery).into_iter();
     let candidates: Vec<Candidate> = addresses.map(|address| Candidate { address }).collect();
     let transport = transport(env);
-    let servers = runtime()?.block_on(find_local(&*transport, &candidates, LOCAL_LIMIT));
+    let servers = runtime()?.block_on(find_local(&*transport, &candidates, discovery.wait.0));
     Ok(servers.into_iter().map(local).collect())
 }
 

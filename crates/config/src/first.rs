@@ -89,8 +89,11 @@ impl FirstProvider {
 
     /// The models that are worth naming: those it said, else those that suit something.
     fn known_models(&self) -> Vec<String> {
-        if !self.models.is_empty() {
-            return self.models.clone();
+        // A name that can stand in no chain is of no use, and may come from anybody.
+        let models: Vec<String> =
+            self.models.iter().filter(|model| answers::is_model(model)).cloned().collect();
+        if !models.is_empty() {
+            return models;
         }
         let named = self.provider.models.keys().chain(self.suits.values());
         named.cloned().collect::<BTreeSet<_>>().into_iter().collect()
@@ -151,7 +154,7 @@ pub fn targets(providers: &[FirstProvider], chains: &BTreeMap<String, Chain>) ->
     let of_chains = chains.values().flat_map(|chain| chain.0.iter().cloned());
     let listed = providers.iter().flat_map(|first| {
         let target = |model: String| Target::new(&first.provider.name, model);
-        first.known_models().into_iter().filter(|model| answers::is_model(model)).map(target)
+        first.known_models().into_iter().map(target)
     });
     let mut targets: Vec<Target> = Vec::new();
     for target in of_chains.chain(listed) {

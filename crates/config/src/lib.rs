@@ -17,6 +17,7 @@ mod format;
 pub mod found;
 pub mod hijack;
 pub mod import;
+mod json;
 pub mod keyring;
 mod listed;
 mod load;

@@ -1,6 +1,6 @@
 //! Adds what another configuration says to one that is there, and changes nothing that it says already.
 
-use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
 
 use crate::way::Way;
 
@@ -26,6 +26,9 @@ pub fn add_missing(existing: &str, more: &str) -> Result<Merged, toml_edit::Toml
     let mut merged = Merged::default();
     table(into.as_table_mut(), from.as_table(), &Way::default(), &mut merged);
     merged.toml = into.to_string();
+    if existing.is_empty() {
+        merged.toml = merged.toml.trim_start_matches('\n').to_owned();
+    }
     Ok(merged)
 }
 
@@ -123,9 +126,13 @@ fn plain(value: Value) -> String {
     }
 }
 
-/// Forgets where tables stood in their own file, so that each stands behind its neighbours in the other.
+/// Forgets where tables stood in their own file, so that each stands behind its neighbours in the other, after a blank line.
 fn unplace(table: &mut Table) {
     table.set_position(None);
+    let prefix = table.decor().prefix().and_then(RawString::as_str).unwrap_or("\n").to_owned();
+    if !prefix.starts_with('\n') {
+        table.decor_mut().set_prefix(format!("\n{prefix}"));
+    }
     for (_, item) in table.iter_mut() {
         match item {
             Item::Table(table) => unplace(table),

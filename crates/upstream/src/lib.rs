@@ -38,7 +38,7 @@ pub use fix::{Fix, Remedy};
 pub use health_file::{HealthFile, KeptHealth};
 pub use learned::{Learned, Lesson};
 pub use live::{Live, LiveSettings, Proxies};
-pub use local::{Candidate, LOCAL_LIMIT, LocalKind, LocalServer, find_local};
+pub use local::{Candidate, LocalKind, LocalServer, find_local};
 pub use models::{ListError, list_models};
 pub use note::{Note, Notes, Outcome, Sent};
 pub use probe::{Answered, ProbeFailure, ProviderProbe, TargetProbe};

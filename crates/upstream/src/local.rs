@@ -13,9 +13,6 @@ use serde_json::Value;
 use crate::models::fetch;
 use crate::{Outgoing, Transport};
 
-/// How long a server on this machine has to say that it is there.
-pub const LOCAL_LIMIT: Duration = Duration::from_millis(300);
-
 /// A program that serves models on a machine of one's own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LocalKind {

@@ -227,14 +227,14 @@ impl World {
             text.push_str("Found:\n");
         }
         for (at, one) in seen.iter().enumerate() {
-            text.push_str(&format!("  {}. {:<12} {}\n", at + 1, one.provider.name, about(one)));
+            text.push_str(&format!("  {}. {:<14} {}\n", at + 1, one.provider.name, about(one)));
         }
         let others: Vec<(Program, std::path::PathBuf)> = self.others();
         if !others.is_empty() {
             text.push_str("Of other programs, taken over by `rail config import NAME --write`:\n");
         }
         for (program, path) in others {
-            text.push_str(&format!("  {:<12} {}\n", program.name(), path.display()));
+            text.push_str(&format!("  {:<17} {}\n", program.name(), path.display()));
         }
         text
     }

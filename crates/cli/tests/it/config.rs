@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::start;
 use crate::scratch::{CONFIG, ENV, Home, is_private, server};
 
-const PROJECT: &str = "work/.switchrail/config.toml";
+const PROJECT: &str = "repo/.switchrail/config.toml";
 
 #[test]
 fn with_nothing_it_says_so() {
@@ -34,8 +34,8 @@ fn every_file_and_place_is_named() {
     let home = Home::new();
     home.write(CONFIG, "broken =")
         .write(PROJECT, "")
-        .write("home/.gemini/.env", "")
-        .write("work/.switchrail/.env", "");
+        .write("user/.gemini/.env", "")
+        .write("repo/.switchrail/.env", "");
     insta::assert_snapshot!(home.rail(&["config", "path"], "").whole());
     insta::assert_snapshot!(home.rail(&["config", "path", "--json", "--config", "gone.toml"], "").whole());
     let nowhere = Home::new();
@@ -65,6 +65,7 @@ fn what_was_found_is_shown_with_the_reason() {
     insta::assert_snapshot!(home.rail(&["config", "show", "--no-origins"], "").out, @r#"
     [discovery]
     servers = ["http://OLLAMA", "http://LMSTUDIO", "http://LLAMACPP"]
+    wait = "20s"
 
     [providers]
     deepseek = {}
@@ -159,7 +160,7 @@ fn problems_and_warnings_are_told_and_problems_fail() {
     insta::assert_snapshot!(home.rail(&["config", "check", "--json"], "").whole());
     insta::assert_snapshot!(home.rail(&["config", "show"], "").whole());
     home.write(
-        "work/one.json",
+        "repo/one.json",
         r#"{"router": {"default": "deepseek,m"}, "providers": {"deepseek": {"key": "env:K"}}}"#,
     );
     insta::assert_snapshot!(home.rail(&["config", "check", "one.json"], "").whole());
@@ -190,16 +191,16 @@ fn a_folder_is_trusted_and_told_what_that_means() {
     insta::assert_snapshot!(home.rail(&["config", "trust"], "").whole(), @r"
     exit 0
     === stdout
-    trusted: /work
+    trusted: /repo
     What its files say counts in full from now on. They may:
-      /work/.switchrail/config.toml:1:2: permissions: change what the agent does without asking
-      /work/.switchrail/config.toml:5:3: hooks: run commands at certain moments of a session
+      /repo/.switchrail/config.toml:1:2: permissions: change what the agent does without asking
+      /repo/.switchrail/config.toml:5:3: hooks: run commands at certain moments of a session
     === stderr
     ");
-    assert_eq!(home.read("state/switchrail/trust.json"), "[\n  \"/work\"\n]\n");
+    assert_eq!(home.read("state/switchrail/trust.json"), "[\n  \"/repo\"\n]\n");
     assert!(home.rail(&["config", "show"], "").out.contains("mode = \"bypass\""));
-    assert_eq!(home.rail(&["config", "trust", "."], "").out.lines().next(), Some("trusted already: /work"));
-    assert_eq!(home.rail(&["config", "trust", "--remove"], "").out, "not trusted any more: /work\n");
+    assert_eq!(home.rail(&["config", "trust", "."], "").out.lines().next(), Some("trusted already: /repo"));
+    assert_eq!(home.rail(&["config", "trust", "--remove"], "").out, "not trusted any more: /repo\n");
     assert!(!home.rail(&["config", "show"], "").out.contains("bypass"));
     assert_eq!(home.rail(&["config", "trust", "nowhere"], "").code, Some(2));
 }
@@ -216,12 +217,12 @@ fn configurations_of_others_are_printed() {
     exit 2
     === stdout
     === stderr
-    rail: there is no file /home/.claude-code-router/config.json; name the one you mean
+    rail: there is no file /user/.claude-code-router/config.json; name the one you mean
     ");
-    home.write("home/.claude-code-router/config.json", &data("ccr-1.json"));
-    home.write("home/.gemini/.env", &data("seed.env"));
-    home.write("home/.claude/settings.json", &data("claude-settings.json"));
-    home.write("home/.claude.json", "broken").write("work/.mcp.json", &data("claude-mcp.json"));
+    home.write("user/.claude-code-router/config.json", &data("ccr-1.json"));
+    home.write("user/.gemini/.env", &data("seed.env"));
+    home.write("user/.claude/settings.json", &data("claude-settings.json"));
+    home.write("user/.claude.json", "broken").write("repo/.mcp.json", &data("claude-mcp.json"));
     for program in ["ccr", "gemini-env", "claude"] {
         let said = home.rail(&["config", "import", program], "");
         assert_eq!(said.code, Some(0), "{said:?}");
@@ -237,12 +238,12 @@ fn configurations_of_others_are_printed() {
         }
         insta::assert_snapshot!(program, said.whole());
     }
-    home.write("work/own.json", "{\"Providers\": [");
+    home.write("repo/own.json", "{\"Providers\": [");
     insta::assert_snapshot!(home.rail(&["config", "import", "ccr", "own.json"], "").whole(), @r"
     exit 2
     === stdout
     === stderr
-    rail: own.json: the configuration of claude-code-router can't be read: EOF while parsing a list at line 1 column 15
+    rail: own.json: the configuration of claude-code-router can't be read: line 1, column 16: the file ends before a value; it may have been cut off
     ");
     assert!(!home.path(CONFIG).exists());
 }
@@ -250,7 +251,7 @@ fn configurations_of_others_are_printed() {
 #[test]
 fn an_import_is_written_and_keeps_what_is_there() {
     let home = Home::new();
-    home.write("work/ccr.json", &data("ccr-0.json"));
+    home.write("repo/ccr.json", &data("ccr-0.json"));
     let said = home.rail(&["config", "import", "ccr", "ccr.json", "--write"], "");
     insta::assert_snapshot!(said.whole());
     assert!(is_private(&home.path(CONFIG)) && is_private(&home.path(ENV)));

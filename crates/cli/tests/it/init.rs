@@ -32,7 +32,7 @@ fn without_questions_all_that_is_found_is_written() {
         .with_servers(&[("LMSTUDIO", &lmstudio)])
         .with("ANTHROPIC_API_KEY", "sk-ant-api03-0123456789")
         .with("DASHSCOPE_API_KEY", "sk-dash");
-    home.write("home/.claude/settings.json", "{}");
+    home.write("user/.claude/settings.json", "{}");
     insta::assert_snapshot!(home.rail(&["init"], "").whole());
     insta::assert_snapshot!(home.read(CONFIG));
     assert!(!home.path(ENV).exists(), "keys stay where they are");

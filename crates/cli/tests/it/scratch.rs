@@ -41,7 +41,7 @@ impl Home {
     /// An empty home, where no server is looked for.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("work/.git")).unwrap();
+        fs::create_dir_all(folder.path().join("repo/.git")).unwrap();
         let path = fs::canonicalize(folder.path()).unwrap();
         let names = vec![(path.to_str().unwrap().to_owned(), "")];
         Self { folder, variables: Vec::new(), names }.with("SWITCHRAIL_DISCOVERY__SERVERS", "[]")
@@ -59,13 +59,19 @@ impl Home {
         for (name, peer) in servers {
             self.names.push((peer.addr().to_string(), name));
         }
-        self.with("SWITCHRAIL_DISCOVERY__SERVERS", &format!("[{}]", urls.join(",")))
+        // Far more than an answer takes, so that a slow machine fails no test.
+        self.with("SWITCHRAIL_DISCOVERY__SERVERS", &format!("[{}]", urls.join(","))).patient()
+    }
+
+    /// The same where a server has long to say that it is there.
+    fn patient(self) -> Self {
+        self.with("SWITCHRAIL_DISCOVERY__WAIT", "20s")
     }
 
     /// The same where this server is told by a name.
     pub(crate) fn naming(mut self, name: &'static str, peer: &Peer) -> Self {
         self.names.push((peer.addr().to_string(), name));
-        self
+        self.patient()
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
@@ -86,8 +92,8 @@ impl Home {
         #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_rail"));
         let at = |file: &str| -> PathBuf { self.path(file) };
-        command.args(args).current_dir(at("work")).env_clear();
-        command.env("HOME", at("home")).env("XDG_CONFIG_HOME", at("config"));
+        command.args(args).current_dir(at("repo")).env_clear();
+        command.env("HOME", at("user")).env("XDG_CONFIG_HOME", at("config"));
         command.env("XDG_STATE_HOME", at("state")).env("XDG_CACHE_HOME", at("cache"));
         command.envs(self.variables.iter().cloned());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

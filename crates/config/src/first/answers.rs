@@ -92,9 +92,14 @@ pub fn pick_target(answer: &str, listed: &[Target], providers: &[&str]) -> Resul
         }
         return Ok(target);
     }
+    if !is_model(answer) {
+        let text =
+            "this can be no model: its name is empty, or holds `;` or a control character; write another";
+        return Err(WrongAnswer(text.to_owned()));
+    }
     match providers {
         // A list is not always whole, and some servers give none.
-        [only] if is_model(answer) => Ok(Target::new(*only, answer)),
+        [only] => Ok(Target::new(*only, answer)),
         _ => Err(WrongAnswer(format!(
             "`{}` is no model of the list; write a number, or `provider,model`",
             endpoint::plain(answer)
@@ -159,10 +164,11 @@ pub fn protocol_of(answer: &str, address: &str) -> Result<ProtocolId, WrongAnswe
     }
     let known = rail_wire::ALL.iter().map(|protocol| protocol.id.name());
     let wrong = || {
+        let meant = nearest(name, known.clone());
         let meant =
-            nearest(name, known.clone()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+            meant.map_or_else(|| "there".to_owned(), |meant| format!("did you mean `{meant}`? There"));
         let all = known.clone().collect::<Vec<_>>().join("`, `");
-        WrongAnswer(format!("`{}` is not spoken; {meant}There are: `{all}`", endpoint::plain(name)))
+        WrongAnswer(format!("`{}` is not spoken; {meant} are: `{all}`", endpoint::plain(name)))
     };
     rail_wire::find(name).map(|protocol| protocol.id).ok_or_else(wrong)
 }

@@ -125,6 +125,11 @@ fn answers_that_pick_a_model() {
         ("new", &["a"], "a,new"),
         ("new", &["a", "b"], "`new` is no model of the list; write a number, or `provider,model`"),
         ("c,new", &["a", "b"], "no provider `c` is set up; there is `a`, `b`"),
+        (
+            "a;b",
+            &["a"],
+            "this can be no model: its name is empty, or holds `;` or a control character; write another",
+        ),
         ("9", &["a"], "there is no 9 in the list; write 1 to 2, or a name"),
         ("a,", &["a"], "`a,` is no target: no model stands after the `,`; write `provider,model`"),
     ] {
@@ -144,7 +149,7 @@ fn answers_that_say_where_a_provider_is() {
         (
             "https://host",
             "openai",
-            "`openai` is not spoken; There are: `anthropic`, `openai-chat`, `openai-responses`, `gemini`",
+            "`openai` is not spoken; there are: `anthropic`, `openai-chat`, `openai-responses`, `gemini`",
         ),
     ] {
         let shown = protocol_of(said, url).and_then(|protocol| {

@@ -35,7 +35,7 @@ const INSTEAD: [(&str, &str); 6] = [
 /// Reads claude-code-router's `config.json`: JSON, with comments if need be, in the shapes of its versions 1 and 2.
 pub fn ccr(text: &str) -> Result<Imported, ImportError> {
     let wrong = |problem: String| ImportError { what: WHAT, problem };
-    let value = json::read(text).map_err(|error| wrong(error.to_string()))?;
+    let value = json::read(text).map_err(wrong)?;
     let Value::Object(mut root) = value else { return Err(wrong("it is no JSON object".to_owned())) };
     let mut draft = Draft::new("From claude-code-router's config.json, by `rail config import ccr`.");
     let common = Common {

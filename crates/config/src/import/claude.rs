@@ -86,7 +86,7 @@ pub fn claude_with(settings: Option<&str>, servers: &[(&str, &str)]) -> Result<I
 
 fn object(text: &str) -> Result<Map<String, Value>, ImportError> {
     let wrong = |problem: String| ImportError { what: WHAT, problem };
-    match json::read(text).map_err(|error| wrong(error.to_string()))? {
+    match json::read(text).map_err(wrong)? {
         Value::Object(map) => Ok(map),
         _ => Err(wrong("it is no JSON object".to_owned())),
     }

@@ -1,116 +1,34 @@
-//! JSON as people write it: comments, trailing commas, single quotes, bare keys.
+//! JSON of other programs, which people write with comments, trailing commas, single quotes and bare keys.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// Reads JSON, JSON with comments, or JSON5. Lines of an error are those of the text.
-pub(super) fn read(text: &str) -> Result<Value, serde_json::Error> {
-    serde_json::from_str(&strict(text.strip_prefix('\u{feff}').unwrap_or(text)))
+use crate::json::{self, Json, JsonError, JsonValue, Syntax};
+
+/// Reads JSON, JSON with comments, or JSON5; the error says where and what.
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    json::read(text, Syntax::Json5).map(value).map_err(|error| told(text, &error))
 }
 
-/// The same in strict JSON, line by line; what makes no sense stays, for the parser to name.
-fn strict(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    // A comma waits for what follows it: before a bracket that closes it says nothing.
-    let mut comma = None;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        if c.is_whitespace() {
-            out.push(if c == '\n' { c } else { ' ' });
-            rest = after;
-            continue;
-        }
-        if let Some(end) = comment(rest) {
-            let (said, left) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            out.extend(said.chars().filter(|c| *c == '\n'));
-            rest = left;
-            continue;
-        }
-        if let Some(at) = comma.take()
-            && matches!(c, '}' | ']')
-        {
-            out.replace_range(at..at + 1, " ");
-        }
-        rest = match c {
-            '"' | '\'' => string(after, c, &mut out),
-            ',' => {
-                comma = Some(out.len());
-                out.push(',');
-                after
-            }
-            c if is_word(c) => word(rest, &mut out),
-            c => {
-                out.push(c);
-                after
-            }
-        };
+fn value(json: Json) -> Value {
+    match json.value {
+        JsonValue::Null => Value::Null,
+        JsonValue::Bool(value) => Value::Bool(value),
+        JsonValue::Number(number) => Value::Number(number),
+        JsonValue::Text(text) => Value::String(text),
+        JsonValue::List(list) => list.into_iter().map(value).collect(),
+        // Of a key that is there twice the last one counts, as those programs have it.
+        JsonValue::Table(members) => Value::Object(
+            members.into_iter().map(|member| (member.key, value(member.json))).collect::<Map<_, _>>(),
+        ),
     }
-    out
 }
 
-/// Where a comment at the beginning of the text ends.
-fn comment(text: &str) -> Option<usize> {
-    if text.starts_with("//") {
-        return Some(text.find('\n').unwrap_or(text.len()));
-    }
-    let inside = text.strip_prefix("/*")?;
-    Some(inside.find("*/").map_or(text.len(), |at| at + 4))
-}
-
-/// A string after its opening quote; gives what follows it.
-fn string<'a>(text: &'a str, quote: char, out: &mut String) -> &'a str {
-    out.push('"');
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            c if c == quote => {
-                out.push('"');
-                return chars.as_str();
-            }
-            '"' => out.push_str("\\\""),
-            '\t' => out.push_str("\\t"),
-            '\\' => match chars.next() {
-                // A string goes on after a line that ends with a backslash; the parser has no word for that.
-                Some('\n') => {}
-                Some('\'') => out.push('\''),
-                Some('v') => out.push_str("\\u000b"),
-                Some('0') => out.push_str("\\u0000"),
-                Some('x') => out.push_str("\\u00"),
-                Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u')) => out.extend(['\\', c]),
-                Some(c) => out.push(c),
-                None => out.push('\\'),
-            },
-            c => out.push(c),
-        }
-    }
-    ""
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '$' | '+' | '-' | '.')
-}
-
-/// A number, `true`, `false`, `null` or a bare key; gives what follows it.
-fn word<'a>(text: &'a str, out: &mut String) -> &'a str {
-    let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
-    let (word, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-    let unsigned = word.trim_start_matches(['+', '-']);
-    let minus = if word.starts_with('-') { "-" } else { "" };
-    let hex = unsigned.strip_prefix("0x").or(unsigned.strip_prefix("0X"));
-    if let Some(number) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
-        out.push_str(&format!("{minus}{number}"));
-    } else if unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        let zero = if unsigned.starts_with('.') { "0" } else { "" };
-        let end = if unsigned.ends_with('.') { "0" } else { "" };
-        out.push_str(&format!("{minus}{zero}{unsigned}{end}"));
-    } else if matches!(word, "true" | "false" | "null") {
-        out.push_str(word);
-    } else {
-        out.push('"');
-        out.push_str(word);
-        out.push('"');
-    }
-    rest
+fn told(text: &str, JsonError { at, text: problem }: &JsonError) -> String {
+    let before = text.get(..*at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}: {problem}")
 }
 
 #[cfg(test)]
@@ -138,12 +56,14 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         for (text, expected) in [
-            ("{\n \"a\": 1 // x\n \"b\": 2\n}", "expected `,` or `}` at line 3 column 2"),
-            ("{\n /* a\n */ 'b' 1}", "expected `:` at line 3 column 6"),
-            ("", "EOF while parsing a value at line 1 column 0"),
-            ("[1,,2]", "expected value at line 1 column 4"),
+            ("{\n \"a\": 1 // x\n \"b\": 2\n}", "line 3, column 2: `,` or `}` is missing here"),
+            ("{\n /* a\n */ 'b' 1}", "line 3, column 9: `:` is missing after the key"),
+            ("", "line 1, column 1: the file ends before a value; it may have been cut off"),
+            ("[1,,2]", "line 1, column 4: a value is missing here"),
+            ("{key: sk-secret}", "line 1, column 7: this is no value; write text in double quotes"),
+            ("'a\nb'", "line 1, column 1: the text has no end on its line; write `'` after it"),
         ] {
-            assert_eq!(read(text).unwrap_err().to_string(), expected, "{text}");
+            assert_eq!(read(text).unwrap_err(), expected, "{text}");
         }
     }
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rail_route::{ProfilePatch, Retry, Timeouts};
 use schemars::JsonSchema;
@@ -55,12 +56,15 @@ pub struct ProviderSettings {
 pub struct Discovery {
     /// Addresses without a path. Those of LM Studio, Ollama, llama.cpp and vLLM on this machine when not said; an empty list asks nobody. `OLLAMA_HOST` counts besides.
     pub servers: Vec<Address>,
+    /// How long a server has to say that it is there. All are asked at once.
+    pub wait: Wait,
 }
 
 impl Default for Discovery {
     fn default() -> Self {
         let address = |known: KnownProvider| Address(known.base_url.trim_end_matches("/v1").to_owned());
-        Self { servers: local_servers().into_iter().map(address).collect() }
+        let servers = local_servers().into_iter().map(address).collect();
+        Self { servers, wait: Wait(Duration::from_millis(300)) }
     }
 }
 

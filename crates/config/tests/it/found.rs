@@ -234,7 +234,7 @@ fn where_servers_are_looked_for() {
     let asked = |env: &[(&str, &str)], servers: &[&str]| {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let servers = servers.iter().map(|server| Address((*server).to_owned())).collect();
-        servers_to_ask(&env, &Discovery { servers })
+        servers_to_ask(&env, &Discovery { servers, ..Discovery::default() })
     };
     assert_eq!(asked(&[], &[]), Vec::<String>::new());
     assert_eq!(

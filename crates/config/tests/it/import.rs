@@ -104,9 +104,9 @@ fn claude_settings_without_an_env_block() {
 
 #[test]
 fn what_can_not_be_read_says_why() {
-    insta::assert_snapshot!(ccr("{\n  \"Providers\": [").unwrap_err(), @r"the configuration of claude-code-router can't be read: EOF while parsing a list at line 2 column 16");
+    insta::assert_snapshot!(ccr("{\n  \"Providers\": [").unwrap_err(), @r"the configuration of claude-code-router can't be read: line 2, column 17: the file ends before a value; it may have been cut off");
     insta::assert_snapshot!(ccr("[]").unwrap_err(), @r"the configuration of claude-code-router can't be read: it is no JSON object");
-    insta::assert_snapshot!(claude("nonsense here").unwrap_err(), @r"the settings of Claude Code can't be read: trailing characters at line 1 column 12");
+    insta::assert_snapshot!(claude("nonsense here").unwrap_err(), @r"the settings of Claude Code can't be read: line 1, column 1: this is no value; write text in double quotes");
 }
 
 /// Texts that try to get out of where they are put.

@@ -109,5 +109,5 @@ fn a_link_stays_a_link() {
         .unwrap();
     save(&places(&machine), &new("[agent]\n", &[]), Existing::Add).unwrap();
     assert!(fs::symlink_metadata(machine.0.path().join(USER)).unwrap().is_symlink());
-    assert_eq!(text(&machine, "dotfiles/config.toml"), "[tui]\n[agent]\n");
+    assert_eq!(text(&machine, "dotfiles/config.toml"), "[tui]\n\n[agent]\n");
 }
