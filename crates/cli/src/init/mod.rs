@@ -22,10 +22,6 @@ use crate::config::{Program, print, report, tell, tell_state};
 use crate::setup::{Common, local_servers, runtime, transport};
 use talk::Talk;
 
-/// Finds keys and model servers, asks, and writes a configuration that works.
-///
-/// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers may
-/// also come from a pipe, one a line.
 #[derive(Args)]
 pub(crate) struct Init {
     /// Ask nothing: write all that is found.
