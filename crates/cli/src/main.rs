@@ -37,6 +37,9 @@ enum Command {
     #[command(subcommand)]
     Debug(debug::Debug),
     /// Write a first configuration, by asking.
+    ///
+    /// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers
+    /// may also come from a pipe, one a line.
     Init(init::Init),
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use rail_config::first::{self, FirstProvider};
-use rail_config::found::known;
+use rail_config::found::{KnownProvider, known};
 use rail_config::{
     Existing, Extras, Inputs, Places, SaveError, check, existing, look_up, plain, save, shown_address,
 };
@@ -22,10 +22,6 @@ use crate::config::{Program, print, report, tell, tell_state};
 use crate::setup::{Common, local_servers, runtime, transport};
 use talk::Talk;
 
-/// Finds keys and model servers, asks, and writes a configuration that works.
-///
-/// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers may
-/// also come from a pipe, one a line.
 #[derive(Args)]
 pub(crate) struct Init {
     /// Ask nothing: write all that is found.
@@ -119,26 +115,35 @@ impl Init {
                 )));
             }
         };
-        let is_local = known.as_ref().is_some_and(|known| known.local);
-        let usual = known.and_then(|known| Some(format!("env:{}", known.keys.first()?)));
-        match self.key.as_deref() {
-            Some("none") => one.key = None,
-            Some(reference) => {
-                // A variable may be set later, but a key itself on the command line is seen by everyone.
-                if !reference.starts_with("env:") {
-                    look_up(&world.inputs, reference).map_err(usage)?;
-                }
-                one.key = Some(reference.to_owned());
-            }
-            None if one.key.is_none() && one.headers.is_empty() && !is_local && self.base_url.is_none() => {
-                one.key = usual;
-            }
-            None => {}
-        }
-        if let Some(reference) = one.key.as_deref().filter(|reference| reference.starts_with("env:")) {
-            first::variable_name(reference).map_err(|wrong| usage(wrong.to_string()))?;
-        }
+        one.key = self.key_of(&one, known.as_ref(), world)?;
         self.chains_of(one, world)
+    }
+
+    /// Where the key of the one provider stands.
+    fn key_of(
+        &self,
+        one: &FirstProvider,
+        known: Option<&KnownProvider>,
+        world: &World,
+    ) -> Result<Option<String>, Failure> {
+        let key = match self.key.as_deref() {
+            Some("none") => None,
+            Some(reference) => Some(reference.to_owned()),
+            None if one.key.is_some() || !one.headers.is_empty() => one.key.clone(),
+            // At another address it is not that provider, and must not get its key.
+            None if self.base_url.is_some() => None,
+            None => known.and_then(|known| Some(format!("env:{}", known.keys.first()?))),
+        };
+        match key.as_deref() {
+            None => {}
+            // A variable may be set later.
+            Some(reference) if reference.starts_with("env:") => {
+                first::variable_name(reference).map_err(|wrong| usage(wrong.to_string()))?;
+            }
+            // A key itself on the command line would be seen by everyone, and is refused here.
+            Some(reference) => drop(look_up(&world.inputs, reference).map_err(usage)?),
+        }
+        Ok(key)
     }
 
     fn chains_of(&self, mut one: FirstProvider, world: &World) -> Result<Plan, Failure> {
