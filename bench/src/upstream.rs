@@ -186,6 +186,7 @@ impl Server {
             asked: "m".to_owned(),
             virtual_model: None,
             why: String::new(),
+            estimated: 0,
             attempts: vec![attempt],
             skipped: Vec::new(),
         }

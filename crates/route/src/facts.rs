@@ -11,8 +11,10 @@ use crate::{Client, SessionKey};
 pub struct Facts<'a> {
     /// The model name asked for.
     pub asked: &'a str,
-    /// Tokens of input, as estimated.
+    /// Tokens of input, as the target that is asked first will count them.
     pub tokens: u64,
+    /// Tokens of input, as estimated for any target.
+    pub estimated: u64,
     /// Tokens of output asked for.
     pub max_output: Option<u64>,
     /// Images anywhere in the conversation.
@@ -80,6 +82,7 @@ pub fn facts<'a>(request: &'a Request, client: &Client<'a>, tokens: u64) -> Fact
     let mut facts = Facts {
         asked: request.model.trim(),
         tokens,
+        estimated: tokens,
         max_output: request.sampling.max_output,
         images: request.messages.iter().map(images).sum(),
         last_images: user_turn.iter().map(images).sum(),

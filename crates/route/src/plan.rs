@@ -36,6 +36,8 @@ pub struct Plan {
     pub virtual_model: Option<String>,
     /// Why this virtual model or this target.
     pub why: String,
+    /// Tokens of input, as estimated for any target: what a target reports teaches how it counts.
+    pub estimated: u64,
     /// What is tried, in this order.
     pub attempts: Vec<Attempt>,
     /// What could have been tried and is not.
@@ -75,6 +77,7 @@ pub fn plan(input: &PlanInput<'_>) -> Plan {
         asked: input.facts.asked.to_owned(),
         virtual_model: line.virtual_model,
         why: line.why,
+        estimated: input.facts.estimated,
         attempts,
         skipped,
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rail_model::{ApiError, Request};
-use rail_route::{Attempt, Health, Plan, Target, estimate};
+use rail_route::{Attempt, Health, Plan, Target};
 use rail_wire::Shrink;
 
 use crate::answer::Answer;
@@ -60,7 +60,7 @@ impl Upstream {
                 }
                 Admission::Yes => {
                     if let Some((answer, letter)) = self.visit(attempt, request, &mut log, &mut run).await {
-                        return Ok(self.reply(request, (attempt, answer, letter), log));
+                        return Ok(self.reply(plan.estimated, (attempt, answer, letter), log));
                     }
                 }
                 Admission::Probe(probe) => {
@@ -68,18 +68,20 @@ impl Upstream {
                     let visited = self.visit(attempt, request, &mut log, &mut run).await;
                     drop(probe);
                     if let Some((answer, letter)) = visited {
-                        return Ok(self.reply(request, (attempt, answer, letter), log));
+                        return Ok(self.reply(plan.estimated, (attempt, answer, letter), log));
                     }
                 }
             }
         }
         for attempt in last {
             if let Some((answer, letter)) = self.visit(attempt, request, &mut log, &mut run).await {
-                return Ok(self.reply(request, (attempt, answer, letter), log));
+                return Ok(self.reply(plan.estimated, (attempt, answer, letter), log));
             }
         }
         match run.empty {
-            Some((attempt, answer, letter)) => Ok(self.reply(request, (&attempt, answer, letter), log)),
+            Some((attempt, answer, letter)) => {
+                Ok(self.reply(plan.estimated, (&attempt, answer, letter), log))
+            }
             None => Err(NoAnswer { error: verdict(plan, &run.misses), sent: log.into_sent() }),
         }
     }
@@ -130,7 +132,7 @@ impl Upstream {
 
     fn reply(
         &self,
-        request: &Request,
+        estimated: u64,
         (attempt, answer, letter): (&Attempt, Box<Answer>, Letter),
         log: Log<'_>,
     ) -> Reply {
@@ -139,7 +141,7 @@ impl Upstream {
             log.note(Note::Lost { target: target.clone(), loss: loss.clone() });
         }
         let (sent, shared) = (log.into_sent(), Arc::clone(&self.shared));
-        Reply::new(target, letter.losses, sent, answer, shared, estimate(request).total())
+        Reply::new(target, letter.losses, sent, answer, shared, estimated)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rail_model::{ApiError, ErrorKind, Event, Message, Part, Purpose, Request, Role, Usage};
-use rail_route::{Attempt, Plan, Provider, Routing, Target};
+use rail_route::{Attempt, Plan, Provider, Routing, Target, estimate};
 use rail_stdx::nearest;
 
 use crate::{ListError, Outcome, Upstream, list_models};
@@ -117,8 +117,11 @@ impl Upstream {
         let (asked, why) = (target.to_string(), "a probe".to_owned());
         let attempt =
             Attempt { target: target.clone(), provider: Arc::clone(provider), profile, why: why.clone() };
-        let plan = Plan { asked, virtual_model: None, why, attempts: vec![attempt], skipped: Vec::new() };
-        let mut reply = Box::pin(self.ask(&plan, &question(target), &())).await.map_err(|none| none.error)?;
+        let question = question(target);
+        let estimated = estimate(&question).total();
+        let plan =
+            Plan { asked, virtual_model: None, why, estimated, attempts: vec![attempt], skipped: Vec::new() };
+        let mut reply = Box::pin(self.ask(&plan, &question, &())).await.map_err(|none| none.error)?;
         let first_content = reply.sent().last().map(|sent| sent.took).unwrap_or_default();
         if reply.sent().last().is_some_and(|sent| sent.outcome == Outcome::Empty) {
             let problem = "the answer was complete and empty";

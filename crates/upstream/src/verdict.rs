@@ -76,7 +76,7 @@ mod tests {
 
     fn plan(skipped: Vec<Skipped>) -> Plan {
         let why = String::new();
-        Plan { asked: "m".to_owned(), virtual_model: None, why, attempts: Vec::new(), skipped }
+        Plan { asked: "m".to_owned(), virtual_model: None, why, estimated: 0, attempts: Vec::new(), skipped }
     }
 
     fn miss(name: &str, kind: ErrorKind) -> Miss {

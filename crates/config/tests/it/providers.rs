@@ -132,6 +132,6 @@ fn only_warnings_that_nothing_else_shows_are_told_unasked() {
     configuration: X is incomplete (the rest is in the environment): X_ACTUAL_MODEL is not set, X_API_KEY is not set
     configuration: the active provider is to be `nobody`, which is not configured; run `rail provider use NAME` with another
     /repo/.switchrail/.env:1:1: it does not count, as this folder is not trusted: whoever wrote it could have your requests sent elsewhere; read it, then run `rail config trust`
-    /repo/.switchrail/config.toml:1:2: providers: ignored, since this folder is not trusted: a project may say only `router`, `security`, `aliases`, `models`, `tui` by itself; trust the folder, or write it to your own configuration
+    /repo/.switchrail/config.toml:1:2: providers: ignored, since this folder is not trusted: a project may say only `router`, `security`, `aliases`, `models`, `tui` by itself; trust the folder with `rail config trust`, or write it to your own configuration
     ");
 }

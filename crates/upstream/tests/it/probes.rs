@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rail_model::{ApiError, ErrorKind, Message, Part, Request, Role, Usage};
-use rail_route::{Provider, Routing, Target};
+use rail_route::{Plan, Provider, Routing, Target};
 use rail_stdx::Secret;
 use rail_testkit::{
     Conversation, Models, Peer, SCRIPTED_MODEL, Step, Turn, http_whole, refused_addr, text as say,
@@ -124,7 +124,7 @@ async fn answers_teach_how_a_target_counts_tokens() {
     let turn = || Turn::reply(vec![say("good")]).usage(twice.clone());
     let a =
         Models::start(vec![turn(), turn(), Turn::cut(vec![say("half")]).usage(Usage::default())]).unwrap();
-    let plan = plan([attempt(at(&a))]);
+    let plan = Plan { estimated, ..plan([attempt(at(&a))]) };
     let target = Target::new("p", "m");
     let (upstream, _) = Upstream::learning_at(Arc::new(Counted::default()), &file);
     let mut world = Frozen::new();

@@ -51,6 +51,7 @@ pub(crate) fn plan(attempts: impl IntoIterator<Item = Attempt>) -> Plan {
         asked: "m".to_owned(),
         virtual_model: None,
         why: String::new(),
+        estimated: 0,
         attempts: attempts.into_iter().collect(),
         skipped: Vec::new(),
     }
