@@ -5,7 +5,7 @@ use crate::Protocol;
 /// The protocol that a request's body is written in, told by its fields; None when it is no request of any.
 ///
 /// What is legal in both the Anthropic and the OpenAI chat protocol counts as Anthropic only if it has the `max_tokens` that
-/// Anthropic demands and names one of its models.
+/// Anthropic demands, and has `thinking` or names one of its models.
 pub fn recognise(body: &Value) -> Option<&'static Protocol> {
     let body = body.as_object()?;
     if body.contains_key("contents") {
@@ -37,11 +37,14 @@ fn is_anthropic(body: &Map<String, Value>) -> bool {
             .flat_map(|message| items(message.get("content")))
             .any(|block| block.get("source").is_some() || ANTHROPIC_BLOCKS.contains(&text(block, "type")));
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
-    anthropic || (body.contains_key("max_tokens") && model.contains("claude"))
+    let either = body.contains_key("thinking") || model.contains("claude");
+    anthropic || (either && body.contains_key("max_tokens"))
 }
 
 /// Fields of the body that only OpenAI chat has.
 const CHAT_KEYS: &[&str] = &[
+    "chat_template_kwargs",
+    "enable_thinking",
     "frequency_penalty",
     "logit_bias",
     "logprobs",
@@ -49,15 +52,17 @@ const CHAT_KEYS: &[&str] = &[
     "n",
     "parallel_tool_calls",
     "presence_penalty",
+    "reasoning",
     "reasoning_effort",
     "response_format",
     "seed",
     "stop",
     "stream_options",
+    "thinking_budget",
 ];
 /// Fields of the body that only Anthropic has.
 const ANTHROPIC_KEYS: &[&str] =
-    &["anthropic_version", "context_management", "output_config", "stop_sequences", "system", "thinking"];
+    &["anthropic_version", "context_management", "output_config", "stop_sequences", "system"];
 /// Blocks that only Anthropic has.
 const ANTHROPIC_BLOCKS: &[&str] = &["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
@@ -99,6 +104,8 @@ mod tests {
                 json!({"messages": [{"role": "tool", "content": "x"}], "thinking": {"type": "enabled"}}),
                 Some("openai-chat"),
             ),
+            (json!({"messages": hello, "thinking": {"type": "enabled"}}), Some("openai-chat")),
+            (json!({"messages": hello, "thinking": {"type": "enabled"}, "max_tokens": 5}), Some("anthropic")),
             (json!({}), None),
             (json!([1]), None),
             (json!("text"), None),

@@ -276,7 +276,11 @@ fn openai_chat_and_tools_of_any_name() {
         ("OpenRouter's budget", "openai-chat", chat(json!({"reasoning": {"max_tokens": 2000}}))),
         ("OpenRouter's effort", "openai-chat", chat(json!({"reasoning": {"effort": "high"}}))),
         ("Z.ai's switch", "openai-chat", chat(json!({"thinking": {"type": "enabled"}}))),
+        ("Z.ai's switch, off", "openai-chat", chat(json!({"thinking": {"type": "disabled"}, "reasoning_effort": "high"}))),
         ("Qwen's switch", "openai-chat", chat(json!({"enable_thinking": true}))),
+        ("Qwen's budget", "openai-chat", chat(json!({"enable_thinking": true, "thinking_budget": 2000}))),
+        ("vLLM's switch", "openai-chat", chat(json!({"chat_template_kwargs": {"enable_thinking": true}}))),
+        ("vLLM's switch, off", "openai-chat", chat(json!({"chat_template_kwargs": {"enable_thinking": false}}))),
         ("web search of the provider", "openai-chat", chat(json!({"web_search_options": {}}))),
         ("an image", "openai-chat", chat(json!({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a.test/b.png"}}]}]}))),
         ("Brave", "openai-chat", named(&["mcp__brave-search__web_search"])),
@@ -294,10 +298,14 @@ fn openai_chat_and_tools_of_any_name() {
     effort minimal => default: no other rule takes it: 5 tokens, 0 tools
     effort high => reasoning: thinking is asked for, with the effort `high`
     effort of no known word => default: no other rule takes it: 5 tokens, 0 tools
-    OpenRouter's budget => default: no other rule takes it: 5 tokens, 0 tools
-    OpenRouter's effort => default: no other rule takes it: 5 tokens, 0 tools
-    Z.ai's switch => default: no other rule takes it: 5 tokens, 0 tools
-    Qwen's switch => default: no other rule takes it: 5 tokens, 0 tools
+    OpenRouter's budget => reasoning: thinking is switched on
+    OpenRouter's effort => reasoning: thinking is asked for, with the effort `high`
+    Z.ai's switch => reasoning: thinking is switched on
+    Z.ai's switch, off => default: no other rule takes it: 5 tokens, 0 tools
+    Qwen's switch => reasoning: thinking is switched on
+    Qwen's budget => reasoning: thinking is switched on
+    vLLM's switch => reasoning: thinking is switched on
+    vLLM's switch, off => default: no other rule takes it: 5 tokens, 0 tools
     web search of the provider => webSearch: the provider's own web search `web_search_options` is declared
     an image => imageProcessing: the last user turn holds 1 image
     Brave => webSearch: the only declared tool, `mcp__brave-search__web_search`, is a web tool

@@ -18,6 +18,7 @@ mod slot;
 mod slots;
 mod stream_in;
 mod stream_out;
+mod thinking;
 mod types;
 mod usage;
 

@@ -1,14 +1,12 @@
 //! A request as a client sends it.
 
-use rail_model::{
-    Effort, Extras, Format, Opaque, Request, Sampling, Thinking, ToolChoice, ToolDecl, ToolKind,
-};
+use rail_model::{Extras, Format, Opaque, Request, Sampling, ToolChoice, ToolDecl, ToolKind};
 use serde_json::Value;
 
 use super::types::{Call, Function, ResponseFormat, Tool};
 use super::{
     ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, NO_USAGE, ONE_STOP, STREAM_FALSE, UNTYPED, USAGE, messages_in,
-    missing, nest, request_out,
+    missing, nest, request_out, thinking,
 };
 use crate::error::{WireError, parse};
 use crate::protocol::HttpCall;
@@ -42,7 +40,7 @@ pub(super) fn decode(http: &HttpCall) -> Result<Request, WireError> {
     };
     tools(&mut call, &mut request)?;
     choice(&mut call, &mut request, &mut marks);
-    thinking(&mut call, &mut request);
+    request.thinking = thinking::decode(&mut call);
     format(&mut call, &mut request, &mut marks);
     request.extras = Extras::rest(ID, call.leftovers());
     request.extras.merge(marks);
@@ -214,16 +212,6 @@ pub(super) fn read_choice(said: &Value) -> ToolChoice {
         }
         (_, _) => opaque(),
     }
-}
-
-fn thinking(call: &mut Call, request: &mut Request) {
-    let Some(word) = call.reasoning_effort.take() else { return };
-    let effort = Effort::parse(&word);
-    let mut extras = Extras::NONE;
-    if effort.word() != word {
-        extras.insert(ID, "reasoning_effort", Value::from(word));
-    }
-    request.thinking = Some(Thinking { effort: Some(effort), extras, ..Thinking::default() });
 }
 
 fn format(call: &mut Call, request: &mut Request, marks: &mut Extras) {

@@ -2,20 +2,18 @@
 
 use std::borrow::Cow;
 
-use rail_model::{
-    Effort, Format, Loss, Map, Request, Thinking, ThinkingMode, ToolChoice, ToolDecl, ToolKind,
-};
+use rail_model::{Format, Loss, Map, Request, ToolChoice, ToolDecl, ToolKind};
 use serde_json::{Value, json};
 
 use super::types::{Call, CustomTool, Function, JsonSchema, ResponseFormat, StreamOptions, Tool};
 use super::{
     GEMINI, GOOGLE, ID, LEGACY, LEGACY_CHOICE, MAX_COMPLETION, NO_USAGE, ONE_STOP, RESPONSES, RULES,
-    STREAM_FALSE, UNTYPED, USAGE, messages_out, object_at, request_in,
+    STREAM_FALSE, UNTYPED, USAGE, messages_out, object_at, request_in, thinking,
 };
+use crate::arguments;
 use crate::fit::fit;
-use crate::protocol::{Encoded, HttpCall, MaxTokensKey, TargetSpec, ThinkingStyle};
+use crate::protocol::{Encoded, HttpCall, MaxTokensKey, TargetSpec};
 use crate::shape::{Count, StrOr};
-use crate::{arguments, effort};
 
 pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
     let mut fitted = fit(request, &issuer_of(request, target), &RULES);
@@ -58,7 +56,6 @@ fn write(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call
         logprobs: sampling.logprobs.or((!own && sampling.top_logprobs.is_some()).then_some(true)),
         top_logprobs: sampling.top_logprobs.map(Count),
         response_format: request.format.as_ref().and_then(|format| response_format(format, request)),
-        reasoning_effort: request.thinking.as_ref().and_then(|asked| effort(asked, target, own, losses)),
         user: request.user.clone(),
         stream: match request.stream {
             true => Some(true),
@@ -66,13 +63,14 @@ fn write(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call
         },
         ..Call::default()
     };
+    call.rest = rest(request, losses).map(Box::new);
+    thinking::encode(request, target, &mut call, losses);
     if sampling.top_k.is_some() && !own {
         losses.push(Loss::new("top_k", "openai-chat has no such setting; left out"));
     }
     limit(request, target, &mut call);
     tools(request, &mut call);
     call.stream_options = stream_options(request, target);
-    call.rest = rest(request, losses).map(Box::new);
     call
 }
 
@@ -213,39 +211,6 @@ fn response_format(format: &Format, request: &Request) -> Option<ResponseFormat>
         Format::Opaque(opaque) => return Some(ResponseFormat::default().with_rest(opaque.value.as_object())),
     };
     Some(written.with_rest(kept))
-}
-
-/// The effort word, which is all this protocol has to say about thinking.
-fn effort(asked: &Thinking, target: &TargetSpec, own: bool, losses: &mut Vec<Loss>) -> Option<String> {
-    if target.thinking == ThinkingStyle::Never {
-        losses.push(Loss::new("reasoning_effort", "this model can't be told to think; left out"));
-        return None;
-    }
-    if let Some(word) = asked.extras.get(ID, "reasoning_effort").and_then(Value::as_str) {
-        return Some(word.to_owned());
-    }
-    if own {
-        return asked.effort.as_ref().map(|effort| effort.word().to_owned());
-    }
-    if asked.show.is_some() {
-        losses.push(Loss::new(
-            "thinking.show",
-            "openai-chat can't be told whether to show reasoning; left out",
-        ));
-    }
-    let effort = match asked.mode {
-        // Not every model knows `none`, and one that does not would refuse the whole request.
-        Some(ThinkingMode::Off) if target.thinking == ThinkingStyle::Effort => Some(Effort::None),
-        Some(ThinkingMode::Off) => {
-            losses.push(Loss::new(
-                "thinking.mode",
-                "openai-chat has no word for it that all models know; left out",
-            ));
-            None
-        }
-        Some(ThinkingMode::On | ThinkingMode::Adaptive) | None => effort::word(asked, losses),
-    };
-    effort.map(|effort| effort.word().to_owned())
 }
 
 /// Asks for usage in the stream; a client of this protocol has its own way.

@@ -20,6 +20,7 @@ mod openai_chat_compat;
 mod openai_chat_errors;
 mod openai_chat_random;
 mod openai_chat_requests;
+mod openai_chat_thinking;
 mod openai_responses;
 mod openai_responses_bad;
 mod openai_responses_ways;
