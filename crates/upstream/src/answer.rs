@@ -1,11 +1,12 @@
 //! An answer on its way in: bytes become events, within the provider's time limits.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rail_model::{Event, ProtocolId};
 use rail_repair::{Note, Pipeline, Stage};
-use rail_route::Timeouts;
+use rail_route::{Provider, Timeouts};
 use rail_wire::{BodyKind, Decode, Restore, WireError};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -25,6 +26,7 @@ pub(crate) struct Flow {
     issuer: Option<(ProtocolId, String)>,
     stages: Option<Box<Pipeline>>,
     restore: Restore,
+    provider: Arc<Provider>,
     /// The decoder has seen content, though a stage may still hold it.
     begun: bool,
 }
@@ -35,8 +37,9 @@ impl Flow {
         issuer: Option<(ProtocolId, String)>,
         stages: Option<Box<Pipeline>>,
         restore: Restore,
+        provider: Arc<Provider>,
     ) -> Self {
-        Self { decoder, issuer, stages, restore, begun: false }
+        Self { decoder, issuer, stages, restore, provider, begun: false }
     }
 
     /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.
@@ -104,6 +107,11 @@ impl Limits {
             Limit::Total => self.times.total,
         };
         Failure::Late(limit, time)
+    }
+
+    /// When the first content is too late.
+    pub(crate) fn for_content(&self) -> Instant {
+        self.until(false, self.sent).0
     }
 
     /// Waits for something before the first content.
@@ -245,7 +253,7 @@ impl Answer {
 
     fn fail(&mut self, failure: Failure) {
         if self.end.is_none() {
-            self.end = Some(End::Bad(failure));
+            self.end = Some(End::Bad(failure.settled(&self.flow.provider)));
         }
     }
 

@@ -103,6 +103,7 @@ impl Letter {
             self.issuer.clone().map(|issuer| (self.protocol.id, issuer)),
             stages.map(Box::<Pipeline>::new),
             self.restore.clone(),
+            Arc::clone(&self.provider),
         )
     }
 

@@ -11,6 +11,7 @@ mod counted;
 mod encodings;
 mod ends;
 mod faults;
+mod hidden;
 mod http2;
 mod keys;
 mod learning;
