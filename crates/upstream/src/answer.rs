@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rail_model::{Event, ProtocolId};
+use rail_model::{Delta, Event, PartKind, ProtocolId};
 use rail_repair::{Note, Pipeline, Stage};
 use rail_route::{Provider, Timeouts};
 use rail_wire::{BodyKind, Decode, Restore, WireError};
@@ -49,7 +49,7 @@ impl Flow {
             Some(bytes) => self.decoder.push(bytes, &mut raw),
             None => self.decoder.finish(&mut raw),
         };
-        self.begun |= raw.iter().any(|event| matches!(event, Event::Opened { .. } | Event::Finished { .. }));
+        self.begun |= raw.iter().any(|event| is_content(event) || matches!(event, Event::Finished { .. }));
         if let Some((protocol, issuer)) = &self.issuer {
             raw.iter_mut().for_each(|event| claim(event, *protocol, issuer));
         }
@@ -238,16 +238,16 @@ impl Answer {
                 self.ready.push_back(event);
                 self.end = Some(End::Good);
             }
-            Event::Opened { .. } => {
-                self.shown = true;
-                self.ready.push_back(event);
-            }
             Event::Started { .. }
+            | Event::Opened { .. }
             | Event::Delta { .. }
             | Event::Closed { .. }
             | Event::Usage(_)
             | Event::Ping
-            | Event::Opaque(_) => self.ready.push_back(event),
+            | Event::Opaque(_) => {
+                self.shown |= is_content(&event);
+                self.ready.push_back(event);
+            }
         }
     }
 
@@ -288,6 +288,29 @@ impl Answer {
         let end = async { while let Some(Ok(_)) = self.body.next().await {} };
         // A body that does not end in time is dropped, and its connection with it.
         let _ = timeout(GRACE, end).await;
+    }
+}
+
+/// Whether an event says something: that a part begins which is still empty does not.
+fn is_content(event: &Event) -> bool {
+    match event {
+        Event::Opened { kind, .. } => match kind {
+            PartKind::Text | PartKind::Refusal | PartKind::Thinking => false,
+            PartKind::Redacted(_) | PartKind::ToolCall { .. } | PartKind::Media(_) | PartKind::Opaque(_) => {
+                true
+            }
+        },
+        Event::Delta { delta, .. } => match delta {
+            Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text) => !text.is_empty(),
+            Delta::Seal(_) | Delta::Logprobs(_) | Delta::Extra { .. } => true,
+        },
+        Event::Started { .. }
+        | Event::Closed { .. }
+        | Event::Usage(_)
+        | Event::Finished { .. }
+        | Event::Failed(_)
+        | Event::Ping
+        | Event::Opaque(_) => false,
     }
 }
 

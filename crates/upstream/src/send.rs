@@ -5,7 +5,7 @@ use std::time::Duration;
 use rail_model::{ApiError, ErrorKind};
 use rail_route::Target;
 use rail_stdx::Secret;
-use rail_wire::HttpReply;
+use rail_wire::{BodyKind, HttpReply};
 use tokio::time::{Instant, timeout_at};
 
 use crate::answer::{Answer, Limits};
@@ -105,9 +105,21 @@ async fn deliver(
         said::settle(letter.provider(), &mut error);
         return Err(Failure::Said(error));
     }
-    let mut answer = Box::new(Answer::new(incoming.body, letter.flow(), limits));
+    let flow = letter.flow(came_as(letter.kind(), &incoming.headers));
+    let mut answer = Box::new(Answer::new(incoming.body, flow, limits));
     let empty = answer.begin().await?;
     Ok((answer, empty))
+}
+
+/// How an answer comes: some servers stream whatever they were asked for. One that was to stream is told by its first bytes.
+fn came_as(asked: BodyKind, headers: &[(String, String)]) -> BodyKind {
+    let streams = |(name, value): &(String, String)| {
+        name == "content-type" && value.to_ascii_lowercase().contains("event-stream")
+    };
+    match asked {
+        BodyKind::Whole if headers.iter().any(streams) => BodyKind::Stream,
+        BodyKind::Whole | BodyKind::Stream | BodyKind::Array => asked,
+    }
 }
 
 /// Reads an error answer, as far as it comes.
