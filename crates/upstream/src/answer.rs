@@ -1,11 +1,12 @@
 //! An answer on its way in: bytes become events, within the provider's time limits.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
-use rail_model::{Event, ProtocolId};
+use rail_model::{Delta, Event, PartKind, ProtocolId};
 use rail_repair::{Note, Pipeline, Stage};
-use rail_route::Timeouts;
+use rail_route::{Provider, Timeouts};
 use rail_wire::{BodyKind, Decode, Restore, WireError};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -25,6 +26,7 @@ pub(crate) struct Flow {
     issuer: Option<(ProtocolId, String)>,
     stages: Option<Box<Pipeline>>,
     restore: Restore,
+    provider: Arc<Provider>,
     /// The decoder has seen content, though a stage may still hold it.
     begun: bool,
 }
@@ -35,8 +37,9 @@ impl Flow {
         issuer: Option<(ProtocolId, String)>,
         stages: Option<Box<Pipeline>>,
         restore: Restore,
+        provider: Arc<Provider>,
     ) -> Self {
-        Self { decoder, issuer, stages, restore, begun: false }
+        Self { decoder, issuer, stages, restore, provider, begun: false }
     }
 
     /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.
@@ -46,7 +49,7 @@ impl Flow {
             Some(bytes) => self.decoder.push(bytes, &mut raw),
             None => self.decoder.finish(&mut raw),
         };
-        self.begun |= raw.iter().any(|event| matches!(event, Event::Opened { .. } | Event::Finished { .. }));
+        self.begun |= raw.iter().any(|event| is_content(event) || matches!(event, Event::Finished { .. }));
         if let Some((protocol, issuer)) = &self.issuer {
             raw.iter_mut().for_each(|event| claim(event, *protocol, issuer));
         }
@@ -104,6 +107,11 @@ impl Limits {
             Limit::Total => self.times.total,
         };
         Failure::Late(limit, time)
+    }
+
+    /// When the first content is too late.
+    pub(crate) fn for_content(&self) -> Instant {
+        self.until(false, self.sent).0
     }
 
     /// Waits for something before the first content.
@@ -230,22 +238,22 @@ impl Answer {
                 self.ready.push_back(event);
                 self.end = Some(End::Good);
             }
-            Event::Opened { .. } => {
-                self.shown = true;
-                self.ready.push_back(event);
-            }
             Event::Started { .. }
+            | Event::Opened { .. }
             | Event::Delta { .. }
             | Event::Closed { .. }
             | Event::Usage(_)
             | Event::Ping
-            | Event::Opaque(_) => self.ready.push_back(event),
+            | Event::Opaque(_) => {
+                self.shown |= is_content(&event);
+                self.ready.push_back(event);
+            }
         }
     }
 
     fn fail(&mut self, failure: Failure) {
         if self.end.is_none() {
-            self.end = Some(End::Bad(failure));
+            self.end = Some(End::Bad(failure.settled(&self.flow.provider)));
         }
     }
 
@@ -280,6 +288,29 @@ impl Answer {
         let end = async { while let Some(Ok(_)) = self.body.next().await {} };
         // A body that does not end in time is dropped, and its connection with it.
         let _ = timeout(GRACE, end).await;
+    }
+}
+
+/// Whether an event says something: that a part begins which is still empty does not.
+fn is_content(event: &Event) -> bool {
+    match event {
+        Event::Opened { kind, .. } => match kind {
+            PartKind::Text | PartKind::Refusal | PartKind::Thinking => false,
+            PartKind::Redacted(_) | PartKind::ToolCall { .. } | PartKind::Media(_) | PartKind::Opaque(_) => {
+                true
+            }
+        },
+        Event::Delta { delta, .. } => match delta {
+            Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text) => !text.is_empty(),
+            Delta::Seal(_) | Delta::Logprobs(_) | Delta::Extra { .. } => true,
+        },
+        Event::Started { .. }
+        | Event::Closed { .. }
+        | Event::Usage(_)
+        | Event::Finished { .. }
+        | Event::Failed(_)
+        | Event::Ping
+        | Event::Opaque(_) => false,
     }
 }
 

@@ -1,11 +1,7 @@
 //! Who asks: the headers of each protocol that carry a key.
 
-use rail_model::{ApiError, ProtocolId};
-use rail_route::Provider;
+use rail_model::ProtocolId;
 use rail_stdx::Secret;
-
-/// Words shorter than this are no secrets: servers that want no key are given any.
-const LEAST_SECRET: usize = 8;
 
 /// The header that says who asks, in the way of a protocol; none for a server that wants no key.
 pub fn headers(protocol: ProtocolId, key: Option<&Secret>) -> Vec<(String, Secret)> {
@@ -19,45 +15,9 @@ pub fn headers(protocol: ProtocolId, key: Option<&Secret>) -> Vec<(String, Secre
     vec![header]
 }
 
-/// Takes keys out of what a provider says, its own and the one it was asked with: some repeat the key that they refuse.
-pub(crate) fn hide_keys(provider: &Provider, key: Option<&Secret>, error: &mut ApiError) {
-    let tokens = provider.headers.iter().filter(|(name, _)| name == "authorization");
-    let tokens = tokens.map(|(_, value)| value.reveal().rsplit(' ').next().unwrap_or_default());
-    let secrets = provider.keys.iter().chain(key).map(Secret::reveal).chain(tokens);
-    for secret in secrets.filter(|secret| secret.len() >= LEAST_SECRET) {
-        if error.message.contains(secret) {
-            error.message = error.message.replace(secret, "***");
-            // The same words stand in there.
-            error.said = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use rail_model::ErrorKind;
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn a_key_that_is_repeated_is_hidden() {
-        let id = ProtocolId::new("openai-chat");
-        let mut provider = Provider::new("p", id, "http://x/v1");
-        provider.keys = ["sk-0123456789", "none", ""].map(Secret::new).into();
-        provider.headers = vec![("authorization".to_owned(), Secret::new("Bearer token-0123"))];
-        for (said, shown) in [
-            ("wrong key sk-0123456789, sk-0123456789!", "wrong key ***, ***!"),
-            ("token-0123 has expired", "*** has expired"),
-            ("not another-key", "not ***"),
-            ("none of it is known", "none of it is known"),
-        ] {
-            let mut error = ApiError::new(ErrorKind::Authentication, said);
-            error.said = Some((id, json!(said)));
-            hide_keys(&provider, Some(&Secret::new("another-key")), &mut error);
-            assert_eq!((error.message.as_str(), error.said.is_some()), (shown, said == shown));
-        }
-    }
 
     #[test]
     fn each_protocol_says_it_in_its_own_way() {

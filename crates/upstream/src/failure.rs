@@ -4,11 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use rail_model::{ApiError, ErrorKind, Fault, ProtocolId};
+use rail_route::Provider;
 use rail_wire::WireError;
 use serde_json::Value;
 
 use crate::fix::{Remedy, diagnose, may_be_fixable};
-use crate::{TransportError, TransportErrorKind};
+use crate::secrets::Secrets;
+use crate::{TransportError, TransportErrorKind, said};
 
 /// What a failure means for what is tried next.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,6 +96,20 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// The same, fit to be told: what the provider sent may repeat its key.
+    pub(crate) fn settled(self, provider: &Provider) -> Self {
+        let shown = |text: String| Secrets::of(provider).hidden(&text).unwrap_or(text);
+        match self {
+            Self::Said(mut error) => {
+                said::settle(provider, &mut error);
+                Self::Said(error)
+            }
+            Self::Page(words) => Self::Page(shown(words)),
+            Self::Unreadable(error) => Self::Unreadable(WireError { problem: shown(error.problem), ..error }),
+            Self::Transport(_) | Self::Late(..) | Self::Flood(_) => self,
+        }
+    }
+
     /// As it is told to a client.
     pub(crate) fn error(&self) -> ApiError {
         match self {

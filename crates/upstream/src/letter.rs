@@ -95,14 +95,15 @@ impl Letter {
         }
     }
 
-    /// What reads the answer.
-    pub(crate) fn flow(&self) -> Flow {
+    /// What reads an answer that comes so.
+    pub(crate) fn flow(&self, kind: BodyKind) -> Flow {
         let stages = self.repair.as_ref().map(|(profile, catalog)| rail_repair::stages(profile, catalog));
         Flow::new(
-            self.protocol.outbound.decoder(self.kind),
+            self.protocol.outbound.decoder(kind),
             self.issuer.clone().map(|issuer| (self.protocol.id, issuer)),
             stages.map(Box::<Pipeline>::new),
             self.restore.clone(),
+            Arc::clone(&self.provider),
         )
     }
 

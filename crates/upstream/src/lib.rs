@@ -21,6 +21,8 @@ mod models;
 mod note;
 mod probe;
 mod reply;
+mod said;
+mod secrets;
 mod send;
 mod shared;
 mod spec;

@@ -10,8 +10,9 @@ use rail_stdx::Secret;
 use rail_wire::HttpReply;
 use serde_json::Value;
 
+use crate::secrets::Secrets;
 use crate::transport::MOST_STALE;
-use crate::{Incoming, Outgoing, Transport, TransportError, TransportErrorKind, auth};
+use crate::{Incoming, Outgoing, Transport, TransportError, TransportErrorKind, auth, said, url};
 
 /// Most bytes of a list that are read.
 const MAX_LIST: usize = 16 << 20;
@@ -60,8 +61,8 @@ pub async fn list_models(
 ) -> Result<Vec<String>, ListError> {
     let Provider { name, protocol, base_url, headers, timeouts, .. } = &**provider;
     let query = match protocol.name() {
-        "anthropic" => "?limit=1000",
-        "gemini" => "?pageSize=1000",
+        "anthropic" => "limit=1000",
+        "gemini" => "pageSize=1000",
         _ => "",
     };
     // Its encoder says this for questions; there is none for lists.
@@ -70,7 +71,7 @@ pub async fn list_models(
     let call = Outgoing {
         provider: Arc::clone(provider),
         method: "GET".to_owned(),
-        url: format!("{base_url}/models{query}"),
+        url: url::join(*protocol, base_url, "/models", query),
         headers: auth::headers(*protocol, key)
             .into_iter()
             .chain(version)
@@ -86,7 +87,8 @@ pub async fn list_models(
             Some(protocol) => protocol.outbound.read_error(&reply),
             None => rail_wire::openai_chat::PROTOCOL.outbound.read_error(&reply),
         };
-        auth::hide_keys(provider, key, &mut error);
+        let sent = auth::headers(*protocol, key);
+        said::hide(&Secrets::with(provider, &sent, ""), &mut error);
         return Err(ListError::Refused {
             provider: name.clone(),
             status: reply.status,

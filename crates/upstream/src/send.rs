@@ -5,13 +5,14 @@ use std::time::Duration;
 use rail_model::{ApiError, ErrorKind};
 use rail_route::Target;
 use rail_stdx::Secret;
-use rail_wire::HttpReply;
+use rail_wire::{BodyKind, HttpReply};
 use tokio::time::{Instant, timeout_at};
 
 use crate::answer::{Answer, Limits};
 use crate::failure::{Class, Failure};
 use crate::letter::Letter;
-use crate::{Fix, Incoming, Note, Notes, Outcome, Sent, Transport, auth};
+use crate::visit::unix_now;
+use crate::{Fix, Incoming, Note, Notes, Outcome, Sent, Transport, said};
 
 /// So much of an error's body is read.
 const MOST_OF_ERROR: usize = 1 << 20;
@@ -100,15 +101,29 @@ async fn deliver(
     let incoming = limits.wait(transport.send(outgoing)).await?.map_err(Failure::Transport)?;
     *status = Some(incoming.status);
     if !(200..300).contains(&incoming.status) {
-        return Err(Failure::Said(refusal(letter, incoming).await));
+        let mut error = refusal(letter, incoming, &limits).await;
+        said::settle(letter.provider(), &mut error);
+        return Err(Failure::Said(error));
     }
-    let mut answer = Box::new(Answer::new(incoming.body, letter.flow(), limits));
+    let flow = letter.flow(came_as(letter.kind(), &incoming.headers));
+    let mut answer = Box::new(Answer::new(incoming.body, flow, limits));
     let empty = answer.begin().await?;
     Ok((answer, empty))
 }
 
+/// How an answer comes: some servers stream whatever they were asked for. One that was to stream is told by its first bytes.
+fn came_as(asked: BodyKind, headers: &[(String, String)]) -> BodyKind {
+    let streams = |(name, value): &(String, String)| {
+        name == "content-type" && value.to_ascii_lowercase().contains("event-stream")
+    };
+    match asked {
+        BodyKind::Whole if headers.iter().any(streams) => BodyKind::Stream,
+        BodyKind::Whole | BodyKind::Stream | BodyKind::Array => asked,
+    }
+}
+
 /// Reads an error answer, as far as it comes.
-async fn refusal(letter: &Letter, incoming: Incoming) -> ApiError {
+async fn refusal(letter: &Letter, incoming: Incoming, limits: &Limits) -> ApiError {
     let Incoming { status, headers, body: mut source } = incoming;
     if (300..400).contains(&status) {
         let to = headers.iter().find(|(name, _)| name == "location").map_or("elsewhere", |(_, to)| to);
@@ -117,7 +132,7 @@ async fn refusal(letter: &Letter, incoming: Incoming) -> ApiError {
         return ApiError::new(ErrorKind::NotFound, problem);
     }
     let mut body = Vec::new();
-    let until = Instant::now() + ERROR_WAIT;
+    let until = limits.for_content().min(Instant::now() + ERROR_WAIT);
     // An error that comes only in part is still an error with this status.
     while let Ok(Some(Ok(piece))) = timeout_at(until, source.next()).await {
         body.extend_from_slice(&piece);
@@ -125,9 +140,9 @@ async fn refusal(letter: &Letter, incoming: Incoming) -> ApiError {
             break;
         }
     }
-    let mut error = letter.outbound().read_error(&HttpReply { status, headers, body });
-    auth::hide_keys(letter.provider(), None, &mut error);
-    error
+    let waits = said::wait(&headers, unix_now());
+    let error = letter.outbound().read_error(&HttpReply { status, headers, body });
+    ApiError { retry_after: error.retry_after.or(waits), ..error }
 }
 
 /// A send that has no end yet. Dropped without one, it was left.

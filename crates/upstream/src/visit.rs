@@ -246,7 +246,7 @@ fn pause(retry: &Retry, again: u32, retry_after: Option<Duration>, since: Durati
 
 /// Unix seconds.
 #[expect(clippy::disallowed_methods, reason = "a driver: what is learned is stamped with the time")]
-fn unix_now() -> u64 {
+pub(crate) fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 

@@ -1,15 +1,10 @@
 //! Takes secrets out of what is recorded.
 
-use memchr::memmem;
-use rail_route::Provider;
-
 use crate::Outgoing;
+use crate::secrets::{Secrets, names_secret};
 
 /// What stands for a header or a parameter that was taken out.
 pub(super) const GONE: &str = "***";
-
-/// Shorter keys are stand-ins such as `none`, whose letters are everywhere.
-const SHORTEST: usize = 8;
 
 /// Headers whose values are kept. All others may hold a key, a cookie or the name of an organisation.
 const KEPT: &[&str] = &[
@@ -37,54 +32,18 @@ const KEPT: &[&str] = &[
 ];
 const KEPT_PREFIXES: &[&str] = &["anthropic-ratelimit-", "x-ratelimit-"];
 
-/// Parameters of an address whose values are taken out.
-const PARAMETERS: &[&str] = &[
-    "access_token",
-    "api-key",
-    "api_key",
-    "apikey",
-    "auth",
-    "key",
-    "password",
-    "secret",
-    "sig",
-    "signature",
-    "token",
-];
-
 /// The secrets of one exchange.
-pub(super) struct Scrub {
-    /// Every spelling of each, the longest first.
-    secrets: Vec<Vec<u8>>,
-}
+pub(super) struct Scrub(Secrets);
 
 impl Scrub {
     /// The keys of the provider, and whatever else of this request is not to be seen.
     pub(super) fn new(call: &Outgoing) -> Self {
-        let Provider { keys, headers, .. } = &*call.provider;
-        let sent = headers.iter().chain(&call.headers).filter(|(name, _)| carries_secret(name));
-        // `Bearer KEY`: the word before is none of it.
-        let sent = sent.map(|(_, value)| value.reveal().rsplit(' ').next().unwrap_or_default());
-        let mut secrets: Vec<Vec<u8>> = keys
-            .iter()
-            .map(|key| key.reveal())
-            .chain(sent)
-            .filter(|secret| secret.len() >= SHORTEST)
-            .flat_map(spellings)
-            .collect();
-        secrets.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
-        secrets.dedup();
-        Self { secrets }
+        Self(Secrets::with(&call.provider, &call.headers, &call.url))
     }
 
     /// Covers each occurrence with as many `*`, so that pieces stay as long as they were.
     pub(super) fn mask(&self, bytes: &mut [u8]) {
-        for secret in &self.secrets {
-            let found: Vec<usize> = memmem::find_iter(bytes, secret).collect();
-            for at in found {
-                bytes.iter_mut().skip(at).take(secret.len()).for_each(|byte| *byte = b'*');
-            }
-        }
+        self.0.mask(bytes);
     }
 
     /// The same over a body in pieces: a secret may begin in one and end in another.
@@ -121,9 +80,7 @@ impl Scrub {
         let pairs: Vec<String> = query
             .split('&')
             .map(|pair| match pair.split_once('=') {
-                Some((name, _)) if PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) => {
-                    format!("{name}={GONE}")
-                }
+                Some((name, _)) if names_secret(name) => format!("{name}={GONE}"),
                 Some(_) | None => self.text(pair),
             })
             .collect();
@@ -147,29 +104,12 @@ fn keeps(name: &str) -> bool {
     KEPT.contains(&name.as_str()) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a header's value is a secret wherever it stands; others are only taken out of the headers.
-fn carries_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["auth", "key", "token", "secret", "password", "cookie"].iter().any(|word| name.contains(word))
-}
-
-/// A secret as it is, inside a JSON string, and inside an address.
-fn spellings(secret: &str) -> Vec<Vec<u8>> {
-    let json = serde_json::Value::from(secret).to_string();
-    let json = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default().as_bytes().to_vec();
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let percent = secret
-        .bytes()
-        .flat_map(|byte| if plain(byte) { vec![byte] } else { format!("%{byte:02X}").into_bytes() })
-        .collect();
-    vec![secret.as_bytes().to_vec(), json, percent]
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
+    use rail_route::Provider;
     use rail_stdx::Secret;
 
     use super::*;

@@ -70,6 +70,14 @@ async fn another_key_is_tried_at_once_and_the_refused_one_rests() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_key_that_is_to_rest_for_ever_does_no_harm() {
+    let a = Models::start(vec![said(ErrorKind::RateLimited, Some(1 << 63)), good().repeat()]).unwrap();
+    let plan = plan([attempt(keyed("a", &a, &["one", "two"]))]);
+    let reply = Frozen::new().ask(&upstream(), &plan, &request()).await.unwrap();
+    assert_eq!(record(reply.sent()), ["a 429 passing", "a 200 answered"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn when_no_key_is_left_the_class_decides() {
     let wrong = || said(ErrorKind::Authentication, None);
     let a = Models::start(vec![wrong(), wrong().repeat()]).unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rail_model::{ErrorKind, Event};
-use rail_testkit::{Conversation, Peer, Step, Turn, chunk, sse_head, text as say};
+use rail_testkit::{Conversation, Peer, Step, Turn, chunk, http_head, sse_head, text as say};
 use rail_upstream::Reply;
 use tokio::time::advance;
 
@@ -15,6 +15,7 @@ use crate::world::{CHAT, Frozen, attempt, plan, reached, record, request, text, 
 over_both! {
     a_stall_before_the_first_byte,
     a_stall_in_mid_stream_before_content,
+    an_error_that_does_not_end,
     pings_are_no_content,
     a_stall_after_content_breaks_the_answer,
     a_wait_that_is_given_up_and_begun_again_goes_on,
@@ -86,6 +87,25 @@ async fn a_stall_in_mid_stream_before_content(over: &Over) {
     };
     let reply = stalls(over, &counted, &a, test).await;
     assert_eq!(record(reply.sent()), ["a 200 passing $", "b 200 answered"]);
+}
+
+async fn an_error_that_does_not_end(over: &Over) {
+    let half = "{\"error\":";
+    let head = http_head(400, &[("content-length", "1000")]);
+    let a = peer(over, [Step::Send([head, half.into()].concat()), Step::Stall]);
+    let b = over.good();
+    let mut quick = over.of("a", &a);
+    quick.timeouts.first_token = Duration::from_secs(2);
+    let plan = plan([attempt(quick), attempt(over.b(&b))]);
+    let (counted, mut world) = (Counted::default(), Frozen::new());
+    let test = async {
+        counted.handed(half.len()).await;
+        advance(Duration::from_secs(2)).await;
+    };
+    let mut reply = world.ask_while(&upstream_over(&counted), &plan, &request(), test).await.unwrap();
+    assert_eq!(record(reply.sent()), ["a 400 request", "b 200 answered"], "its status says enough");
+    assert_eq!(text(&mut reply).await.unwrap(), "from b");
+    assert_eq!(world.elapsed(), Duration::from_secs(2));
 }
 
 async fn pings_are_no_content(over: &Over) {

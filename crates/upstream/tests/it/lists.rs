@@ -31,6 +31,29 @@ async fn of_each_protocol() {
 }
 
 #[tokio::test]
+async fn at_any_address_that_questions_go_to() {
+    for (protocol, base, path) in [
+        ("openai-chat", "/v1", "/v1/models"),
+        ("openai-chat", "/v1/", "/v1/models"),
+        ("openai-chat", "/v1/chat/completions", "/v1/models"),
+        ("openai-chat", "/openai/v1?api-version=1", "/openai/v1/models?api-version=1"),
+        ("anthropic", "", "/v1/models?limit=1000"),
+        ("anthropic", "/anthropic", "/anthropic/v1/models?limit=1000"),
+        ("anthropic", "/v1/messages", "/v1/models?limit=1000"),
+        ("gemini", "", "/v1beta/models?pageSize=1000"),
+        ("gemini", "/v1beta/models", "/v1beta/models?pageSize=1000"),
+        ("gemini", "/v1beta/models/g:generateContent", "/v1beta/models?pageSize=1000"),
+    ] {
+        let list = Step::Send(http_whole(200, "application/json", r#"{"data":[{"id":"m"}]}"#));
+        let peer = Peer::start(vec![Conversation::new([Step::ReadRequest, list])]).unwrap();
+        let protocol = rail_wire::find(protocol).unwrap().id;
+        let provider = Arc::new(Provider::new("p", protocol, peer.url(base)));
+        assert_eq!(list_models(&live(), &provider, None).await, Ok(vec!["m".to_owned()]));
+        assert_eq!(peer.requests()[0].target, path, "{base}");
+    }
+}
+
+#[tokio::test]
 async fn a_kept_connection_that_closes_fails_no_list() {
     let list = || Step::Send(http_whole(200, "application/json", r#"{"data":[{"id":"m"}]}"#));
     let closes = Conversation::new([Step::ReadRequest, list(), Step::ReadRequest, Step::Close]);

@@ -37,9 +37,9 @@ const ALL: &[Spoken] = &[
         start: &[
             r#"{"type":"message_start","message":{"id":"1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#,
             r#"{"type":"ping"}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
         ],
         content: &[
-            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
             r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hello"}}"#,
             r#"{"type":"content_block_stop","index":0}"#,
         ],
@@ -62,9 +62,9 @@ const ALL: &[Spoken] = &[
             r#"{"type":"response.created","sequence_number":0,"response":{"id":"1","object":"response","status":"in_progress","output":[]}}"#,
             r#"{"type":"response.in_progress","sequence_number":1,"response":{"id":"1","object":"response","status":"in_progress","output":[]}}"#,
             r#"{"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"type":"message","id":"2","role":"assistant","status":"in_progress","content":[]}}"#,
+            r#"{"type":"response.content_part.added","sequence_number":3,"output_index":0,"content_index":0,"item_id":"2","part":{"type":"output_text","text":"","annotations":[]}}"#,
         ],
         content: &[
-            r#"{"type":"response.content_part.added","sequence_number":3,"output_index":0,"content_index":0,"item_id":"2","part":{"type":"output_text","text":"","annotations":[]}}"#,
             r#"{"type":"response.output_text.delta","sequence_number":4,"output_index":0,"content_index":0,"item_id":"2","delta":"hello"}"#,
             r#"{"type":"response.output_text.done","sequence_number":5,"output_index":0,"content_index":0,"item_id":"2","text":"hello"}"#,
             r#"{"type":"response.content_part.done","sequence_number":6,"output_index":0,"content_index":0,"item_id":"2","part":{"type":"output_text","text":"hello","annotations":[]}}"#,
