@@ -144,7 +144,7 @@ fn answers_that_say_where_a_provider_is() {
         (
             "https://host",
             "openai",
-            "`openai` is not spoken; There are: `anthropic`, `openai-chat`, `openai-responses`, `gemini`",
+            "`openai` is not spoken; did you mean `openai-chat`? There are: `anthropic`, `openai-chat`, `openai-responses`, `gemini`",
         ),
     ] {
         let shown = protocol_of(said, url).and_then(|protocol| {
