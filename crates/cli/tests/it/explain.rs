@@ -375,7 +375,7 @@ fn what_is_wrong_is_told() {
     taken for  default
     why        no other rule takes it: 0 tokens, 0 tools
     facts      0 tokens, 0 images, 0 tools, thinking unsaid
-    attempts   none: no target is left
+    attempts   none: no chain has a target for it; write `default` under [router]
     rail: warning: configuration: router: there is no `default` chain, so that requests without a chain of their own have no target; write default = "provider,model" under [router], or run `rail init`
     "#);
 }

@@ -14,4 +14,5 @@ mod process;
 mod providers;
 mod scratch;
 mod switch;
+mod terminal;
 mod translate;
