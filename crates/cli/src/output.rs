@@ -10,7 +10,9 @@ use crate::Failure;
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = stdout().lock();
     // The error stays what it is: a closed pipe is no failure.
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::Task(error.into()))
+    out.write_all(harmless(text).as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::Task(error.into()))
 }
 
 /// Prints a result as JSON.
@@ -20,5 +22,10 @@ pub(crate) fn print_json(value: &Value) -> Result<(), Failure> {
 
 /// Tells something beside the result. A closed stderr must not turn one failure into another.
 pub(crate) fn tell(text: &str) {
-    let _ = writeln!(stderr(), "rail: {text}");
+    let _ = writeln!(stderr(), "rail: {}", harmless(text));
+}
+
+/// Text that can't change the terminal: what servers and files say may hold control characters.
+pub(crate) fn harmless(text: &str) -> String {
+    text.split('\n').map(rail_config::plain).collect::<Vec<_>>().join("\n")
 }

@@ -41,6 +41,8 @@ pub type FlagValue = (String, String, &'static str);
 pub struct Layers {
     /// The files, the strongest last.
     pub files: Vec<Source>,
+    /// What is wrong with files that are missing among them.
+    pub unread: Vec<Problem>,
     /// Variables that begin with `SWITCHRAIL_`, without `SWITCHRAIL_CONFIG`.
     pub variables: Vec<(String, String)>,
     /// Values of the command line.
@@ -95,7 +97,7 @@ pub(crate) struct Judged {
 
 /// Makes one configuration of the layers, and tells what is wrong with them and what is not safe.
 pub(crate) fn judge(layers: &Layers, outside: &dyn Outside) -> Judged {
-    let mut problems = Vec::new();
+    let mut problems = layers.unread.clone();
     let mut warnings = layers.extras.warnings.clone();
     let mut tree = merged(layers, &mut problems, &mut warnings);
     warnings.extend(unsafe_secrets(&tree, &layers.files));
@@ -104,7 +106,10 @@ pub(crate) fn judge(layers: &Layers, outside: &dyn Outside) -> Judged {
     problems.extend(resolved.problems);
     warnings.extend(resolved.warnings);
     problems.extend(check::check(&mut tree));
-
+    // What a file that can't be understood says is not missing, but nobody knows it.
+    if problems.iter().any(Problem::is_of_whole_file) {
+        return Judged::wrong(problems, warnings);
+    }
     let settings = match Settings::deserialize(tree.to_toml()) {
         Ok(settings) => settings,
         Err(error) => {

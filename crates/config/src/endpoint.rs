@@ -84,6 +84,13 @@ pub(crate) fn base_url(url: &str, protocol: ProtocolId) -> String {
     format!("{}://{}{path}{version}", address.scheme, address.authority)
 }
 
+/// The address without user name and password.
+pub(crate) fn without_user(url: &str) -> String {
+    let Some(address) = Address::read(url) else { return url.to_owned() };
+    let host = address.authority.rsplit('@').next().unwrap_or_default();
+    url.replacen(address.authority, host, 1)
+}
+
 /// The address as it may be shown: without the user's name and password, and without a query, which may hold a key.
 pub fn shown(url: &str) -> String {
     let Some(address) = Address::read(url) else { return plain(url) };

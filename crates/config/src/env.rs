@@ -64,7 +64,7 @@ impl Places {
             // The standard says that a relative path is to be ignored.
             let given = env.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             let base = given.or_else(|| Some(env.home()?.join(inner))).ok_or_else(|| {
-                let text = format!("there is no home folder; set `HOME` or `{variable}` to an absolute path");
+                let text = format!("there is no home folder, so that no file of yours or of the project is read; set `HOME` or `{variable}` to an absolute path");
                 Problem::new(&Origin::BuiltIn, "", text)
             })?;
             Ok(base.join("switchrail"))
@@ -149,7 +149,7 @@ mod tests {
         let problem = Places::find(&Env::default(), Path::new("/")).unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "configuration: there is no home folder; set `HOME` or `XDG_CONFIG_HOME` to an absolute path"
+            "configuration: there is no home folder, so that no file of yours or of the project is read; set `HOME` or `XDG_CONFIG_HOME` to an absolute path"
         );
         let all = ["CONFIG", "STATE", "CACHE"].map(|kind| (format!("XDG_{kind}_HOME"), "/x"));
         assert!(Places::find(&all.into_iter().collect(), Path::new("/")).is_ok());

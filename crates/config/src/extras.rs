@@ -1,8 +1,6 @@
 //! Providers and aliases from elsewhere than our own files: the environment form, keys in the environment, local servers.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rail_route::{Alias, AliasTo, Chain, ProfilePatch, Provider};
@@ -11,6 +9,7 @@ use rail_stdx::Secret;
 use crate::dotenv::{self, EnvFile};
 use crate::found::{self, FoundProvider, Local};
 use crate::hijack::{EnvLayer, EnvSource, Hijack};
+use crate::regular::{is_missing, read_text};
 use crate::{Env, FileFound, Layer, Origin, Place, Places, Problem, Settings, Trusted};
 
 /// Providers and aliases from elsewhere than our own files. All of them are weaker than what our files say.
@@ -143,9 +142,9 @@ impl Extras {
     }
 
     fn file(&mut self, path: &Path) -> Option<EnvFile> {
-        match fs::read_to_string(path) {
+        match read_text(path) {
             Ok(text) => Some(dotenv::read(&text)),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+            Err(error) if is_missing(&error) => None,
             Err(error) => {
                 let text = format!("it can't be read: {error}; make it readable, or move it away");
                 self.warnings.push(of_file(path, 1, &text));

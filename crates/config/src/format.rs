@@ -57,6 +57,13 @@ fn base_url(text: &str) -> Option<String> {
     if text.contains(['?', '#']) {
         return Some("a base address has no `?` or `#`; write what stands before it".to_owned());
     }
+    let authority = text.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    if authority.contains('@') {
+        return Some(
+            "a base address has no user name or password; put what is secret into `key` or `headers`"
+                .to_owned(),
+        );
+    }
     let path = text.trim_end_matches('/');
     let end = APPENDED.iter().find(|end| path.ends_with(*end))?;
     Some(format!("`{end}` is appended by the protocol; leave it out"))
@@ -112,7 +119,7 @@ mod tests {
             ("base-url", "http://localhost:1234/v1/", true),
             ("base-url", "http://[::1]:1234/v1", true),
             ("base-url", "http://[::1]/v1", true),
-            ("base-url", "https://user:word@host", true),
+            ("base-url", "https://user:word@host", false),
             ("base-url", "HTTPS://host", true),
             ("base-url", "host/v1", false),
             ("base-url", "ftp://host", false),

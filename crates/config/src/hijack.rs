@@ -63,6 +63,8 @@ pub struct Hijack {
     pub enabled: bool,
     /// The prefix of the back that answers first.
     pub active: Option<String>,
+    /// All prefixes, complete or not, in the order in which they are first named.
+    pub prefixes: Vec<String>,
     /// The complete prefixes, in the order in which they are first named.
     pub backs: Vec<Back>,
     /// What is left out, and why.

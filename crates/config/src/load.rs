@@ -13,7 +13,7 @@ use crate::extras::EnvFileFound;
 use crate::found::Local;
 use crate::{
     Env, Extras, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings,
-    active, extras, keyring, reference, trust, variables,
+    active, extras, keyring, reference, regular, trust, variables,
 };
 
 /// What a configuration is loaded from.
@@ -89,6 +89,8 @@ pub struct LayerFile {
 pub enum FileFound {
     /// It is, and was read.
     Read,
+    /// It is, and can't be read.
+    Unreadable,
     /// It is not.
     Missing,
 }
@@ -123,8 +125,12 @@ pub fn load(inputs: &Inputs) -> Result<Loaded, Problems> {
 /// Reads all layers, and tells all that was seen of them.
 pub fn check(inputs: &Inputs) -> Checked {
     // Without a home there is no user's layer; what else there is counts.
-    let places = Places::find(&inputs.env, &inputs.working_folder).ok();
+    let places = Places::find(&inputs.env, &inputs.working_folder);
     let mut gathered = Gathered::default();
+    if let (Err(homeless), Scope::All) = (&places, inputs.scope) {
+        gathered.warnings.push(homeless.clone());
+    }
+    let places = places.ok();
     gathered.layers(inputs, places.as_ref());
     let mut watched: Vec<PathBuf> = gathered.files.iter().map(|file| file.path.clone()).collect();
     let trusted = trust::trusted(inputs.trust, places.as_ref(), &mut gathered.warnings);
@@ -136,10 +142,10 @@ pub fn check(inputs: &Inputs) -> Checked {
         Scope::GivenFile => Vec::new(),
     };
     extras.warnings.append(&mut gathered.warnings);
-    let layers = Layers { files: gathered.sources, variables, flags: inputs.flags.clone(), trusted, extras };
+    let (files, unread) = (gathered.sources, gathered.problems);
+    let layers = Layers { files, unread, variables, flags: inputs.flags.clone(), trusted, extras };
     let judged = judge(&layers, &Machine { env: &inputs.env, file: &layers.extras.variables });
-    let problems = Problems::sorted(gathered.problems.into_iter().chain(judged.problems.0).collect());
-    let composed = judged.composed.filter(|_| problems.0.is_empty());
+    let (composed, problems) = (judged.composed, judged.problems);
     watched.extend(composed.iter().flat_map(|composed| composed.files.clone()));
     let files = gathered.files;
     let loaded = composed.map(|from| loaded(from, files.clone(), &watched, places.clone()));
@@ -194,7 +200,7 @@ impl Gathered {
         let variable = inputs.env.get(variables::CONFIG).map(PathBuf::from);
         if let Some(path) = inputs.config.clone().or(variable) {
             let path = inputs.working_folder.join(path);
-            if !self.file(Layer::Given, &path) {
+            if self.file(Layer::Given, &path) == FileFound::Missing {
                 let text = match inputs.scope {
                     Scope::All => "there is no such file; correct `--config`, or `SWITCHRAIL_CONFIG`",
                     Scope::GivenFile => "there is no such file; correct its path",
@@ -225,16 +231,15 @@ impl Gathered {
     /// A layer's file is TOML or JSON, but not both.
     fn either(&mut self, layer: Layer, folder: &Path, stem: &str) {
         let [toml, json] = ["toml", "json"].map(|ending| folder.join(format!("{stem}.{ending}")));
-        let (has_toml, has_json) = (self.file(layer, &toml), self.file(layer, &json));
-        if has_toml && has_json {
+        if (self.file(layer, &toml), self.file(layer, &json)) == (FileFound::Read, FileFound::Read) {
             let text = format!("{} is there as well; keep one of the two", toml.display());
             self.problems.push(whole_file(layer, &json, &text));
         }
     }
 
     /// Reads a file; whether it is there.
-    fn file(&mut self, layer: Layer, path: &Path) -> bool {
-        let found = match fs::read(path) {
+    fn file(&mut self, layer: Layer, path: &Path) -> FileFound {
+        let found = match regular::read(path) {
             Ok(bytes) => {
                 match String::from_utf8(bytes) {
                     Ok(text) => {
@@ -247,18 +252,15 @@ impl Gathered {
                 }
                 FileFound::Read
             }
-            // A path through a file is no path to one.
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                FileFound::Missing
-            }
+            Err(error) if regular::is_missing(&error) => FileFound::Missing,
             Err(error) => {
                 let text = format!("it can't be read: {error}; make it readable, or move it away");
                 self.problems.push(whole_file(layer, path, &text));
-                FileFound::Read
+                FileFound::Unreadable
             }
         };
         self.files.push(LayerFile { layer, path: path.to_owned(), found });
-        found == FileFound::Read
+        found
     }
 }
 

@@ -1,6 +1,8 @@
 use std::fmt;
 
 use crate::Origin;
+use crate::pasted::hide;
+use crate::variables::PREFIX;
 
 /// Something wrong with the configuration, and what to do about it. Never holds a secret.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,6 +19,11 @@ impl Problem {
     /// A problem of this key.
     pub fn new(origin: &Origin, key: impl Into<String>, text: impl Into<String>) -> Self {
         Self { origin: origin.clone(), key: key.into(), text: text.into() }
+    }
+
+    /// Whether it is about a file as a whole, and not about one of its keys.
+    pub(crate) fn is_of_whole_file(&self) -> bool {
+        self.key.is_empty() && matches!(self.origin, Origin::File { .. })
     }
 }
 
@@ -35,8 +42,15 @@ impl fmt::Display for Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
-    /// Puts them in the order of layers, files and places.
+    /// Puts them in the order of layers, files and places, without keys that were pasted where names belong.
     pub(crate) fn sorted(mut problems: Vec<Problem>) -> Self {
+        for Problem { origin, key, text } in &mut problems {
+            (*key, *text) = (hide(key), hide(text));
+            if let Origin::Variable(name) = origin {
+                let of_key = name.strip_prefix(PREFIX).unwrap_or_default();
+                *name = format!("{PREFIX}{}", hide(of_key));
+            }
+        }
         problems.sort();
         problems.dedup();
         Self(problems)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rail_stdx::Secret;
 
+use crate::pasted::hide;
 use crate::schema::Shape;
 use crate::tree::{Node, Value};
 use crate::way::Way;
@@ -107,7 +108,7 @@ impl Resolved {
             // One provider without its key must not stop the others.
             ["providers", name, ..] => {
                 self.warnings.push(found);
-                self.unusable.entry((*name).to_owned()).or_insert(problem);
+                self.unusable.entry((*name).to_owned()).or_insert_with(|| hide(&problem));
             }
             // Nor must one server of tools.
             ["mcp", "servers", name, ..] => {

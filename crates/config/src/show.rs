@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, json};
 
 use crate::compose::is_literal_secret;
+use crate::pasted::hide;
 use crate::settings::ProviderSettings;
 use crate::tree::{Member, Node, Table, Text, Value};
 use crate::way::{Way, quoted};
@@ -99,9 +100,9 @@ fn mask(node: &mut Node, way: &Way) {
         Value::List(list) => list.iter_mut().enumerate().for_each(|(at, item)| mask(item, &way.at(at))),
         Value::Text(text) => {
             text.value = match &text.reference {
-                Some(reference) => reference.clone(),
+                Some(reference) => hide(reference),
                 None if is_secret => "***".to_owned(),
-                None => without_password(&text.value),
+                None => hide(&without_password(&text.value)),
             };
         }
         Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Other(_) => {}

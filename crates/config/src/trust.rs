@@ -11,6 +11,7 @@ use rail_stdx::{Access, replace};
 
 use crate::hijack::EnvSource;
 use crate::reference::{Keep, Reference, walk};
+use crate::regular::{is_missing, read_text};
 use crate::tree::{Node, Value};
 use crate::way::Way;
 use crate::{EnvFileFound, FileFound, Inputs, Layer, Origin, Place, Places, Problem, Trusted, load, read};
@@ -109,7 +110,7 @@ pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
     let checked = load::check(inputs);
     let mut wishes = Vec::new();
     for file in checked.files.iter().filter(|file| file.layer.is_project()) {
-        let Ok(text) = fs::read_to_string(&file.path) else { continue };
+        let Ok(text) = read_text(&file.path) else { continue };
         let Ok(mut tree) = read::read(file.layer, &file.path, &text) else { continue };
         wishes.append(&mut take_out(&mut tree));
     }
@@ -211,9 +212,14 @@ pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<b
 /// The folders that are trusted.
 fn stored(places: &Places) -> Result<Vec<PathBuf>, TrustError> {
     let path = places.trust();
-    match fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).map_err(|_| TrustError::Broken { path }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+    match read_text(&path) {
+        Ok(text) => {
+            let folders: Vec<PathBuf> =
+                serde_json::from_str(&text).map_err(|_| TrustError::Broken { path })?;
+            // A relative path would be another folder wherever one stands.
+            Ok(folders.into_iter().filter(|folder| folder.is_absolute()).collect())
+        }
+        Err(error) if is_missing(&error) => Ok(Vec::new()),
         Err(source) => Err(TrustError::Io { path, source }),
     }
 }

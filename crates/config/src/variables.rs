@@ -42,7 +42,10 @@ pub(crate) fn add_variable(tree: &mut Node, known: &Node, name: &str, text: &str
     while let Some(part) = parts.next() {
         let Some((key, below)) = step(shape, there, part) else {
             let rest: String = parts.map(|part| format!("__{part}")).collect();
-            return Err(Problem::new(&origin, "", unknown(&keys, part, &rest, &known_keys(shape, there))));
+            let mut known = known_keys(shape, there);
+            // It stands for a flag, and is no key.
+            known.extend(keys.is_empty().then(|| "config".to_owned()));
+            return Err(Problem::new(&origin, "", unknown(&keys, part, &rest, &known)));
         };
         there = there.and_then(|node| node.find(&[&key]));
         keys.push(key);
@@ -94,8 +97,8 @@ fn known_keys(shape: Shape, known: Option<&Node>) -> Vec<String> {
     let Some(table) = shape.form("object") else { return Vec::new() };
     let mut keys: Vec<String> = table.keys().map(|(key, _)| key.to_owned()).collect();
     let users = known.and_then(Node::table).into_iter().flatten().map(|(key, _)| key.clone());
-    keys.extend(users.filter(|_| table.any_key().is_some()));
-    keys.dedup();
+    let users: Vec<String> = users.filter(|key| table.any_key().is_some() && !keys.contains(key)).collect();
+    keys.extend(users);
     keys
 }
 

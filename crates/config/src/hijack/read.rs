@@ -24,6 +24,7 @@ pub(super) fn hijack(layers: &[EnvLayer]) -> Hijack {
     let mut hijack = Hijack { enabled, ..Hijack::default() };
     let mut of_project = Vec::new();
     for prefix in all.prefixes() {
+        hijack.prefixes.push(prefix.to_owned());
         match complete(&all, prefix, &mut hijack.notes) {
             Ok((back, source)) => {
                 of_project.push(source == EnvSource::Project);
@@ -130,7 +131,8 @@ fn back(all: &Variables<'_>, prefix: &str, notes: &mut Vec<String>) -> Result<(B
     }
     let usual = prefix.to_lowercase();
     let named = set(PROVIDER).map_or(usual.as_str(), |variable| variable.value.reveal().trim());
-    let provider = if named.contains([',', ';']) || named.contains(char::is_control) {
+    let provider = if named.contains(|c: char| matches!(c, ',' | ';') || c.is_whitespace() || c.is_control())
+    {
         notes.push(format!("{prefix}{PROVIDER} is no provider's name; `{usual}` is used"));
         usual
     } else {

@@ -54,6 +54,9 @@ pub fn ccr(text: &str) -> Result<Imported, ImportError> {
         }
     }
     oldest_form(&mut draft, &mut root, &common, &mut names);
+    if names.is_empty() {
+        draft.nothing(WHAT);
+    }
     router(&mut draft, &mut root, &names);
     gateway(&mut draft, &mut root);
     for (key, instead) in INSTEAD {
@@ -81,8 +84,8 @@ fn provider(draft: &mut Draft, mut map: Map<String, Value>, common: &Common, nam
         return draft.note("a provider without a name is left out");
     };
     let place = format!("provider `{name}`");
-    if name.contains([',', ';']) || names.contains(&name) {
-        return draft.note(format!("{place} is left out: its name is taken, or holds `,` or `;`"));
+    if name.contains(|c: char| matches!(c, ',' | ';') || c.is_whitespace()) || names.contains(&name) {
+        return draft.note(format!("{place} is left out: its name is taken, or holds a blank, `,` or `;`"));
     }
     if take(&mut map, &["enabled"]) == Some(Value::Bool(false)) {
         return draft.note(format!("{place} is left out: it was switched off"));
@@ -99,7 +102,7 @@ fn provider(draft: &mut Draft, mut map: Map<String, Value>, common: &Common, nam
     let protocol = protocol(&url, spoken.as_deref(), &changed);
     draft.table(&["providers", &name]);
     draft.pair("protocol", protocol.name());
-    draft.pair("base_url", endpoint::base_url(&url, protocol));
+    draft.base_url(&place, &url, protocol);
     match take_text(&mut map, &["api_key", "apiKey", "apikey", "APIKEY"]) {
         Some(key) => {
             let key = draft.hidden(&format!("CCR_{name}_KEY"), &key);
@@ -113,6 +116,7 @@ fn provider(draft: &mut Draft, mut map: Map<String, Value>, common: &Common, nam
     }
     // A proxy elsewhere can't reach a server on this machine.
     if let Some(proxy) = common.proxy.as_ref().filter(|_| !endpoint::is_loopback(&url)) {
+        let proxy = draft.address(&format!("CCR_{name}_PROXY"), proxy);
         draft.pair("proxy", proxy);
     }
     if !changed.headers.is_empty() {

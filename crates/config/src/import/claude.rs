@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::draft::{Draft, take, take_map, take_text, texts};
 use super::{ImportError, Imported, json};
+use crate::format;
 use env::Env;
 
 const WHAT: &str = "the settings of Claude Code";
@@ -110,8 +111,16 @@ fn permissions(draft: &mut Draft, mut said: Map<String, Value>) {
     }
     for list in ["allow", "ask", "deny"] {
         if said.get(list).is_some_and(Value::is_array) {
-            let rules = take(&mut said, &[list]);
-            draft.list(list, &texts(rules.as_ref()));
+            let rules = texts(take(&mut said, &[list]).as_ref());
+            let (rules, wrong): (Vec<_>, Vec<_>) =
+                rules.into_iter().partition(|rule| format::wrong("permission-rule", rule).is_none());
+            if !wrong.is_empty() {
+                draft.note(format!(
+                    "permissions.{list}: {} of its texts are no rules and are left out",
+                    wrong.len()
+                ));
+            }
+            draft.list(list, &rules);
         }
     }
     for folder in texts(take(&mut said, &["additionalDirectories"]).as_ref()) {

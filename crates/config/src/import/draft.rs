@@ -1,12 +1,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use rail_model::ProtocolId;
 use rail_stdx::Secret;
 use serde_json::{Map, Value};
 use toml_edit::{Array, InlineTable, Key};
 
 use super::Imported;
-use crate::endpoint::plain;
+use crate::endpoint::{self, plain};
 
 /// The TOML that is being written, with what goes beside it.
 ///
@@ -78,6 +79,28 @@ impl Draft {
             Some(variable) => format!("env:{variable}"),
             None => self.secret(name, value),
         }
+    }
+
+    /// What the configuration says for an address: the value put apart where it holds a password or a query, which may be a key.
+    pub(crate) fn address(&mut self, name: &str, url: &str) -> String {
+        if endpoint::shown(url) == url { url.to_owned() } else { self.secret(name, url) }
+    }
+
+    /// A base address, without the user name that none may have.
+    pub(crate) fn base_url(&mut self, place: &str, url: &str, protocol: ProtocolId) {
+        let base = endpoint::base_url(url, protocol);
+        let bare = endpoint::without_user(&base);
+        if bare != base {
+            self.note(format!(
+                "{place}: the user name and password of its address are left out; put them into `headers`"
+            ));
+        }
+        self.pair("base_url", bare);
+    }
+
+    /// Notes that nothing came of it.
+    pub(crate) fn nothing(&mut self, what: &str) {
+        self.note(format!("no provider was found in {what}; name the file you mean, or run `rail init`"));
     }
 
     /// Notes the keys that nobody took.

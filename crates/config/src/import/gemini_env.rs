@@ -3,7 +3,6 @@ use rail_route::AliasTo;
 use super::Imported;
 use super::draft::Draft;
 use crate::dotenv;
-use crate::endpoint;
 use crate::found;
 use crate::hijack::{EnvLayer, EnvSource, Hijack};
 
@@ -22,7 +21,7 @@ pub fn gemini_env(text: &str) -> Imported {
         draft.table(&["providers", &back.provider]);
         draft.remark(&format!("{}_*", back.prefix));
         draft.pair("protocol", back.protocol.name());
-        draft.pair("base_url", endpoint::base_url(&back.endpoint, back.protocol));
+        draft.base_url(&back.prefix, &back.endpoint, back.protocol);
         let key = draft.secret(&format!("{}_API_KEY", back.prefix), back.key.reveal());
         draft.pair("key", key);
         draft.list("models", std::slice::from_ref(&back.actual_model));
@@ -32,12 +31,14 @@ pub fn gemini_env(text: &str) -> Imported {
     for note in hijack.notes.iter().filter(|note| !note.starts_with("HIJACK_ENABLED")) {
         draft.note(note);
     }
+    if hijack.backs.is_empty() && own.is_none() {
+        draft.nothing("the file");
+    }
     let read = |name: &str| {
-        let prefixed = hijack.backs.iter().any(|back| {
-            let ending = name.strip_prefix(back.prefix.as_str()).unwrap_or_default();
-            ["_API_ENDPOINT", "_ACTUAL_MODEL", "_API_KEY", "_TARGET_MODEL", "_PROVIDER"].contains(&ending)
-        });
-        prefixed
+        let endings = ["_API_ENDPOINT", "_ACTUAL_MODEL", "_API_KEY", "_TARGET_MODEL", "_PROVIDER"];
+        let prefix = endings.iter().find_map(|ending| name.strip_suffix(ending));
+        // Of a prefix that lacks something the notes above have told.
+        prefix.is_some_and(|prefix| hijack.prefixes.iter().any(|known| known == prefix))
             || matches!(name, "HIJACK_ENABLED" | "HIJACK_ACTIVE_PROVIDER")
             || own.as_deref() == Some(name)
     };

@@ -1,4 +1,5 @@
 use crate::found::known;
+use crate::pasted::is_key;
 use crate::settings::{ProviderSettings, Wait};
 use crate::tree::Value;
 use crate::way::Way;
@@ -10,6 +11,10 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
         let way = Way::from(["providers", name]);
         if name.trim().is_empty() || name.contains(|c: char| matches!(c, ',' | ';') || c.is_whitespace()) {
             let text = "a provider's name holds no blanks, `,` or `;`, so that chains can name it; rename it";
+            found.problems.push(input.key_problem(&way, text));
+        }
+        if is_key(name) {
+            let text = "this looks like a key, and a provider's name is shown; give it a name, and write the key as `key`";
             found.problems.push(input.key_problem(&way, text));
         }
         let is_whole = !input.is_broken(&way) && !input.unusable.contains_key(name);

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use rail_route::{Chain, Rule, built_in_virtual_models};
 use rail_stdx::nearest;
 
-use crate::way::Way;
+use crate::way::{Way, quoted};
 
 use super::{Found, Input};
 
@@ -62,7 +62,8 @@ fn providers_of(input: &Input<'_>, chain: &Chain, way: &Way, found: &mut Found) 
         let meant = nearest(name, known.iter().copied());
         let meant = meant.map(|meant| format!("did you mean `{meant}`? Else ")).unwrap_or_default();
         let text = format!(
-            "no provider `{name}` is configured, so that its targets are skipped; {meant}add [providers.{name}]"
+            "no provider `{name}` is configured, so that its targets are skipped; {meant}add [providers.{}]",
+            quoted(name)
         );
         found.warnings.push(input.problem(way, text));
     }

@@ -55,6 +55,37 @@ nonsense
 }
 
 #[test]
+fn what_could_not_be_loaded_is_left_out_and_passwords_go_apart() {
+    let odd_ccr = json!({
+        "PROXY_URL": "http://me:s3cret@proxy:1",
+        "Providers": [
+            {"name": "my provider", "api_base_url": "https://h/v1", "models": ["x"]},
+            {"name": "a", "api_base_url": "https://me:s3cret@h/v1/chat/completions", "api_key": "k", "models": ["x"]},
+        ],
+    });
+    let odd_claude = json!({
+        "permissions": {"allow": ["", "Bash", "Read("]},
+        "mcpServers": {"b": {"url": "https://h/mcp?key=s3cret"}},
+    });
+    let odd_env = "HIJACK_ENABLED=true\nA_API_ENDPOINT=http://me:s3cret@h/v1\nA_ACTUAL_MODEL=m\nA_API_KEY=k\n\
+                   A_PROVIDER=my own\nB_API_ENDPOINT=nonsense\nB_ACTUAL_MODEL=m\nC_API_ENDPOINT=http://c\n";
+    let all = [
+        ccr(&odd_ccr.to_string()).unwrap(),
+        claude(&odd_claude.to_string()).unwrap(),
+        gemini_env(odd_env),
+        ccr(r#"{"Providers": {}}"#).unwrap(),
+        gemini_env(""),
+    ];
+    let mut out = String::new();
+    for imported in all {
+        let compose = compose(&user(&imported.toml), &Quiet::default());
+        assert!(compose.is_ok(), "{compose:?}");
+        out += &shown(&Imported { env: Vec::new(), ..imported }, &["s3cret"]);
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[test]
 fn what_is_imported_loads() {
     for imported in [
         ccr(include_str!("data/ccr-0.json")).unwrap(),

@@ -9,6 +9,8 @@ mod import;
 mod keyring;
 mod layers;
 mod machine;
+#[cfg(unix)]
+mod odd_files;
 mod providers;
 mod save;
 mod trust;

@@ -7,7 +7,7 @@ use crate::machine::{Machine, PROJECT, USER};
 const OWN: &str = r#"
 [providers.Qwen]
 protocol = "openai-chat"
-base_url = "https://me:secret@qwen.test/v1"
+base_url = "https://qwen.test/v1"
 key      = "sk-0123456789abcdef0123456789abcdef"
 
 [providers.several]
@@ -29,7 +29,7 @@ default = "Qwen,m"
 "#;
 
 const BACKS: &str = "HIJACK_ENABLED=true\nBACK_API_ENDPOINT=http://127.0.0.1:2048/v1\nBACK_ACTUAL_MODEL=m\nBACK_API_KEY=1234567890\n\
-                     FRONT_API_ENDPOINT=http://127.0.0.1:2049/v1\nFRONT_ACTUAL_MODEL=m\nFRONT_API_KEY=1234567890\nFRONT_PROVIDER=elsewhere\n";
+                     FRONT_API_ENDPOINT=http://me:secret@127.0.0.1:2049/v1\nFRONT_ACTUAL_MODEL=m\nFRONT_API_KEY=1234567890\nFRONT_PROVIDER=elsewhere\n";
 
 fn listed(machine: &Machine, loaded: &Loaded) -> String {
     let home = machine.0.path().join("user");
@@ -52,9 +52,9 @@ fn providers_are_listed_with_where_they_come_from_and_no_secret() {
     machine.write(USER, OWN).write("user/.gemini/.env", BACKS);
     let loaded = load(&machine.inputs(&[("HIJACK_ACTIVE_PROVIDER", "front")])).unwrap();
     insta::assert_snapshot!(listed(&machine, &loaded), @r"
-    Qwen | https://***@qwen.test/v1 | ~/.config/switchrail/config.toml:2 | sk-01234…
+    Qwen | https://qwen.test/v1 | ~/.config/switchrail/config.toml:2 | sk-01234…
     back | http://127.0.0.1:2048/v1 | BACK_* in ~/.gemini/.env | 12…
-    *elsewhere | http://127.0.0.1:2049/v1 | FRONT_* in ~/.gemini/.env | 12…
+    *elsewhere | http://***@127.0.0.1:2049/v1 | FRONT_* in ~/.gemini/.env | 12…
     header | http://127.0.0.1:2 | ~/.config/switchrail/config.toml:12 | in authorization
     several | http://127.0.0.1:1/v1 | ~/.config/switchrail/config.toml:7 | 012… abc…
     tape | ~/.config/switchrail/tape.jsonl | ~/.config/switchrail/config.toml:17 | no key

@@ -97,7 +97,7 @@ impl Env {
             good
         });
         let url = url.unwrap_or_else(|| "https://api.anthropic.com".to_owned());
-        draft.pair("base_url", endpoint::base_url(&url, anthropic::ID));
+        draft.base_url("env.ANTHROPIC_BASE_URL", &url, anthropic::ID);
         let mut sent = Vec::new();
         match (key, token) {
             (None, None) => {
@@ -129,6 +129,7 @@ impl Env {
             draft.inline("headers", &sent);
         }
         if let Some(proxy) = proxy {
+            let proxy = draft.address("CLAUDE_PROXY", &proxy);
             draft.pair("proxy", proxy);
         }
         if let Some(total) = total {

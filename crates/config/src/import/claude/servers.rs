@@ -34,6 +34,10 @@ fn one(draft: &mut Draft, name: &str, mut server: Map<String, Value>) {
         if value.contains("${") {
             draft.note(format!("{place}: variables in `{key}` are not expanded; write what they stand for"));
         }
+        let value = match key {
+            "url" => draft.address(&format!("MCP_{name}_URL"), &value),
+            _ => value,
+        };
         draft.pair(key, value);
     }
     if server.get("args").is_some_and(Value::is_array) {
