@@ -53,6 +53,9 @@ impl Letter {
         }
         let Encoded { mut call, losses: more, restore } = protocol.outbound.encode_request(&asked, &spec);
         losses.extend(more);
+        if url::climbs(&call.path) {
+            return Err(format!("the model's name `{}` would lead to another address", target.model));
+        }
         edit(&mut call, fixes, attempt, &mut losses);
         let repair = repair_profile(profile).map(|known| {
             let catalog = Catalog::new(&request.tools);

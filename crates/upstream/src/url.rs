@@ -3,11 +3,13 @@
 use rail_model::ProtocolId;
 
 /// Endpoints that users paste whole, where only the part before them was asked for.
-const ENDPOINTS: &[&str] = &["/chat/completions", "/messages", "/responses"];
+const ENDPOINTS: &[&str] = &["/chat/completions", "/completions", "/messages", "/responses", "/models"];
 
 /// The whole address. A base URL that already holds the path, or its beginning, is taken for what was meant.
 pub(crate) fn join(protocol: ProtocolId, base: &str, path: &str, query: &str) -> String {
-    let (base, own_query) = base.trim().split_once('?').unwrap_or((base.trim(), ""));
+    // What stands behind `#` is for browsers.
+    let base = base.trim().split('#').next().unwrap_or_default();
+    let (base, own_query) = base.split_once('?').unwrap_or((base, ""));
     let base = base.trim_end_matches('/');
     let after_scheme = base.find("://").map_or(0, |at| at + 3);
     let host_end = base.get(after_scheme..).and_then(|rest| rest.find('/')).map(|at| after_scheme + at);
@@ -20,6 +22,11 @@ pub(crate) fn join(protocol: ProtocolId, base: &str, path: &str, query: &str) ->
     let queries: Vec<&str> = [own_query, query].into_iter().filter(|query| !query.is_empty()).collect();
     let mark = if queries.is_empty() { "" } else { "?" };
     format!("{host}{base_path}{rest}{mark}{}", queries.join("&"))
+}
+
+/// Whether a path leads elsewhere than it says: `..` in a model's name would reach another endpoint with the provider's key.
+pub(crate) fn climbs(path: &str) -> bool {
+    path.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
 /// The path without an endpoint that was pasted with it.
@@ -91,6 +98,55 @@ mod tests {
                 "/chat/completions",
                 "",
                 "https://h/openai/d/chat/completions?api-version=1",
+            ),
+            (chat, "https://h/v1#top", "/chat/completions", "", "https://h/v1/chat/completions"),
+            (chat, "https://h/v1/models", "/chat/completions", "", "https://h/v1/chat/completions"),
+            (chat, "https://h/v1/completions", "/chat/completions", "", "https://h/v1/chat/completions"),
+            (chat, "http://[::1]:8080/v1/", "/chat/completions", "", "http://[::1]:8080/v1/chat/completions"),
+            (chat, "https://o/api/v1", "/chat/completions", "", "https://o/api/v1/chat/completions"),
+            (
+                chat,
+                "https://z/api/paas/v4",
+                "/chat/completions",
+                "",
+                "https://z/api/paas/v4/chat/completions",
+            ),
+            (
+                chat,
+                "https://d/compatible-mode/v1/",
+                "/chat/completions",
+                "",
+                "https://d/compatible-mode/v1/chat/completions",
+            ),
+            (
+                chat,
+                "https://g/v1beta/openai/",
+                "/chat/completions",
+                "",
+                "https://g/v1beta/openai/chat/completions",
+            ),
+            (
+                chat,
+                "https://a/openai/deployments/d/chat/completions?api-version=1",
+                "/chat/completions",
+                "",
+                "https://a/openai/deployments/d/chat/completions?api-version=1",
+            ),
+            (chat, " https://h/v1/?a=b ", "/chat/completions", "", "https://h/v1/chat/completions?a=b"),
+            (anthropic, "https://z/api/anthropic", "/messages", "", "https://z/api/anthropic/v1/messages"),
+            (
+                anthropic,
+                "https://z/api/anthropic/v1/messages?beta=true",
+                "/messages",
+                "",
+                "https://z/api/anthropic/v1/messages?beta=true",
+            ),
+            (
+                gemini,
+                "https://v/v1/projects/p/locations/l/publishers/google",
+                stream,
+                "",
+                "https://v/v1/projects/p/locations/l/publishers/google/models/g:streamGenerateContent",
             ),
             (anthropic, "https://h/v1", "/messages", "", "https://h/v1/messages"),
             (anthropic, "https://h", "/messages", "", "https://h/v1/messages"),

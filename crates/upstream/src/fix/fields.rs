@@ -31,6 +31,9 @@ const REFUSED: &[&str] = &[
     "cannot both be specified",
     "only the default",
     "may only be set to",
+    "only allowed when",
+    "is allowed for this model",
+    "unset when",
 ];
 
 /// Fields without which a request says something else, or nothing.
@@ -52,7 +55,19 @@ const KEPT: &[&str] = &[
     "functioncall",
     "functionresponse",
     "parameters",
+    "parametersjsonschema",
     "inputschema",
+    "properties",
+    "required",
+    "items",
+    "args",
+    "response",
+    "inlinedata",
+    "filedata",
+    "data",
+    "url",
+    "mimetype",
+    "mediatype",
     "arguments",
     "toolcalls",
     "toolcallid",
@@ -81,6 +96,7 @@ const PLACES: &[&[&str]] = &[
     &["system"],
     &["thinking"],
     &["reasoning"],
+    &["output_config"],
 ];
 
 /// The field that is refused, left out.
@@ -202,6 +218,7 @@ const BEFORE: &[&str] = &[
     "supplied",
     "model",
     "support",
+    "invalid",
 ];
 
 /// Words that can only be names: `reasoning_effort`, `presencePenalty`; and any word that is called a parameter.
@@ -218,7 +235,7 @@ fn bare(text: &str) -> Vec<String> {
         let before = word(at.checked_sub(1)).unwrap_or_default();
         let after = (word(Some(at + 1)).unwrap_or_default(), word(Some(at + 2)).unwrap_or_default());
         let is_refused = after.0 == "is" && ["not", "deprecated", "unsupported"].contains(&after.1.as_str());
-        BEFORE.contains(&before.as_str()) || is_refused
+        BEFORE.contains(&before.as_str()) || is_refused || after.0 == "parameter"
     };
     let names = words.iter().enumerate().filter(|(at, word)| is_name(word) || called(*at));
     names.map(|(_, word)| (*word).to_owned()).collect()
@@ -233,7 +250,7 @@ mod tests {
         assert_eq!(quoted("it's 'a' or `b.c` and \"d\", 'two words' 'e"), ["a", "b.c", "d"]);
         assert_eq!(
             bare("Model grok-4 does not support parameter stop, nor topK, nor a_b"),
-            ["grok", "parameter", "stop", "topK", "a_b"]
+            ["grok", "support", "parameter", "stop", "topK", "a_b"]
         );
         assert_eq!(
             locations("[{'type': 'x', 'loc': ('body', 'messages', 2, 'a')}]"),

@@ -25,7 +25,7 @@ fn chat() -> Value {
         "tool_choice": "required", "parallel_tool_calls": true, "temperature": 0.2, "top_p": 0.9, "seed": 1,
         "presence_penalty": 1, "frequency_penalty": 0, "stop": ["x"], "max_tokens": 32000, "reasoning_effort": "high",
         "store": false, "stream": true, "stream_options": {"include_usage": true}, "response_format": {"type": "json_object"},
-        "logprobs": true, "user": "u", "thinking": {"type": "enabled"},
+        "logprobs": true, "user": "u", "metadata": {}, "thinking": {"type": "enabled"},
     })
 }
 
@@ -38,7 +38,7 @@ fn newer() -> Value {
 
 fn anthropic() -> Value {
     json!({
-        "model": "m", "max_tokens": 64000, "temperature": 1, "top_p": 0.5, "stream": true,
+        "model": "m", "max_tokens": 64000, "temperature": 1, "top_p": 0.5, "top_k": 5, "stream": true,
         "thinking": {"type": "adaptive"}, "context_management": {}, "output_config": {"effort": "high"},
         "tools": [{"name": "t", "input_examples": [], "eager_input_streaming": true, "input_schema": {"type": "object", "anyOf": [{}]}}],
         "messages": [
@@ -50,8 +50,8 @@ fn anthropic() -> Value {
 
 fn gemini() -> Value {
     json!({
-        "contents": [{"role": "user", "parts": [{"text": "t"}]}],
-        "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT", "additionalProperties": false,
+        "contents": [{"role": "user", "parts": [{"text": "t"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}],
+        "tools": [{"functionDeclarations": [{"name": "g", "parametersJsonSchema": {}}, {"name": "f", "parameters": {"type": "OBJECT", "additionalProperties": false,
             "properties": {"a": {"type": "STRING", "format": "uri", "const": 1}}}}]}],
         "generationConfig": {"maxOutputTokens": 100_000, "topK": 5, "thinkingConfig": {"thinkingBudget": 9}},
         "labels": {},
@@ -258,6 +258,13 @@ fn what_openai_and_its_likes_say() {
                 drop("seed"),
             ),
             ("Completions.create() got an unexpected keyword argument 'store'", drop("store")),
+            ("The 'metadata' parameter is only allowed when 'store' is enabled.", drop("metadata")),
+            ("invalid temperature: only 1 is allowed for this model", drop("temperature")),
+            ("This model does not support the seed parameter.", drop("seed")),
+            (
+                "[{'type': 'literal_error', 'msg': \"Input should be 'system', 'user', 'assistant' or 'tool'\", 'input': 'developer'}]",
+                Some(Fix::SystemRole),
+            ),
             // Nothing that a change could mend
             ("registry.ollama.ai/library/m:latest does not support tools", None),
             ("Unsupported parameter: 'messages' is not supported with this model.", None),
@@ -332,6 +339,8 @@ fn what_anthropic_and_its_likes_say() {
             ),
             ("invalid beta flag", Some(Fix::Beta { value: None })),
             ("Thinking may not be enabled when tool_choice forces tool use.", drop("thinking")),
+            ("This model does not support the effort parameter.", drop("output_config.effort")),
+            ("`top_k` must be unset when thinking is enabled.", drop("top_k")),
             ("max_tokens: Extra inputs are not permitted", None),
             ("messages.0: all messages must have non-empty content", None),
             ("tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", None),
@@ -369,6 +378,15 @@ fn what_gemini_says() {
             (
                 "Unable to submit request because thinking is not supported by this model.",
                 Some(Fix::Think { how: Thinks::Never }),
+            ),
+            ("Thinking is not enabled for models/m", Some(Fix::Think { how: Thinks::Never })),
+            (
+                "Invalid JSON payload received. Unknown name \"parametersJsonSchema\" at 'tools[0].function_declarations[0]': Cannot find field.",
+                None,
+            ),
+            (
+                "Invalid JSON payload received. Unknown name \"args\" at 'contents[1].parts[0].function_call': Cannot find field.",
+                None,
             ),
             (
                 "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",

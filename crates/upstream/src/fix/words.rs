@@ -80,7 +80,8 @@ impl Said<'_> {
     }
 
     fn role(&self) -> Option<Fix> {
-        let named = self.says(&["developer"]) && self.says_any(&["role", "variant", "not one of"]);
+        let named =
+            self.says(&["developer"]) && self.says_any(&["role", "variant", "not one of", "input should be"]);
         let unnamed =
             self.says_any(&["unexpected message role", "incorrect role information", "invalid role"]);
         let messages =
@@ -131,6 +132,9 @@ impl Said<'_> {
         } else if self.says_any(&[
             "does not support thinking",
             "thinking is not supported",
+            "thinking is not enabled",
+            "thinking budget is not supported",
+            "thinking level is not supported",
             "reasoning is not supported",
         ]) {
             lasting(Fix::Think { how: Thinks::Never })

@@ -1,6 +1,9 @@
 //! Servers that do things their own way, and answers that hold something else than text.
 
-use rail_model::{Event, Request, Stop};
+use std::sync::Arc;
+
+use rail_model::{ErrorKind, Event, Request, Stop};
+use rail_route::Provider;
 use rail_testkit::{Conversation, Peer, Step, chunk, http_head, http_whole, last_chunk, sse_head};
 use rail_upstream::Reply;
 
@@ -144,6 +147,46 @@ async fn a_status_without_a_body(over: &Over) {
         let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
         assert_eq!(text(&mut reply).await.unwrap(), "from b");
         assert!(record(reply.sent())[0].ends_with("passing $"), "{:?}", record(reply.sent()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_of_a_model_that_would_lead_to_another_address_is_not_sent() {
+    let a = Peer::start(vec![]).unwrap();
+    for model in ["../files", "..", "models/../../v1/keys", "./x", "a/../../b"] {
+        let mut first = attempt(crate::world::provider("a", a.url("")));
+        let provider =
+            Provider { protocol: rail_wire::gemini::PROTOCOL.id, ..Provider::clone(&first.provider) };
+        (first.provider, first.target.model) = (Arc::new(provider), model.to_owned());
+        match Frozen::new().ask(&upstream(), &plan([first]), &request()).await {
+            // It is one segment with its verb: `..:generateContent`.
+            Err(none) if model == ".." => assert_eq!(record(&none.sent).len(), 2),
+            Err(none) => {
+                assert_eq!((none.sent.len(), none.error.kind), (0, ErrorKind::NotFound), "{model}");
+                assert!(none.error.message.contains(model), "{}", none.error.message);
+            }
+            Ok(_) => panic!("nobody answers"),
+        }
+    }
+    assert_eq!(a.requests().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_of_a_model_stays_one_segment() {
+    for (model, target) in [
+        ("a?key=1#x", "/v1beta/models/a%3Fkey%3D1%23x:streamGenerateContent?alt=sse"),
+        (
+            "a%2e%2e b\r\nhost: c",
+            "/v1beta/models/a%252e%252e%20b%0D%0Ahost%3A%20c:streamGenerateContent?alt=sse",
+        ),
+    ] {
+        let a = Peer::start(vec![Conversation::new([Step::ReadRequest, Step::Close]).repeat()]).unwrap();
+        let mut first = attempt(crate::world::provider("a", a.url("")));
+        let provider =
+            Provider { protocol: rail_wire::gemini::PROTOCOL.id, ..Provider::clone(&first.provider) };
+        (first.provider, first.target.model) = (Arc::new(provider), model.to_owned());
+        Frozen::new().ask(&upstream(), &plan([first]), &request()).await.unwrap_err();
+        assert_eq!(a.requests()[0].target, target);
     }
 }
 
