@@ -6,6 +6,7 @@ use rail_stdx::nearest;
 use crate::Loaded;
 use crate::endpoint::plain;
 use crate::hijack::Back;
+use crate::pasted::hide;
 
 /// What a name given to `rail provider use` means.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,7 +58,7 @@ impl Loaded {
         }
         match hijack.back(name) {
             Some(back) => Err(NotChosen::NotInForce { prefix: back.prefix.clone() }),
-            None => Err(NotChosen::Unknown { name: plain(name), help: self.help(name) }),
+            None => Err(NotChosen::Unknown { name: hide(&plain(name)), help: self.help(name) }),
         }
     }
 

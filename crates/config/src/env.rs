@@ -1,29 +1,49 @@
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::{Origin, Problem};
 
 /// The environment as it was at one moment. Whoever needs a variable is given this; tests make their own.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Env(BTreeMap<String, String>);
+pub struct Env {
+    variables: BTreeMap<String, String>,
+    /// The names of those whose values are no Unicode.
+    no_text: Vec<String>,
+}
 
 impl Env {
-    /// The environment of this process: the one place that reads it. What is no Unicode is left out.
+    /// The environment of this process: the one place that reads it.
     pub fn of_process() -> Self {
-        let named = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        Self(std::env::vars_os().filter_map(named).collect())
+        Self::of(std::env::vars_os())
+    }
+
+    /// These variables. What is no Unicode has no value.
+    fn of(all: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut env = Self::default();
+        for (name, value) in all {
+            match (name.into_string(), value.into_string()) {
+                (Ok(name), Ok(value)) => drop(env.variables.insert(name, value)),
+                (Ok(name), Err(_)) => env.no_text.push(name),
+                (Err(_), Ok(_) | Err(_)) => {}
+            }
+        }
+        env
+    }
+
+    /// The variables whose values are no Unicode.
+    pub(crate) fn no_text(&self) -> impl Iterator<Item = &str> {
+        self.no_text.iter().map(String::as_str)
     }
 
     /// The value of a variable that is set and not empty.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// All variables, by name.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The user's home.
@@ -34,7 +54,8 @@ impl Env {
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Env {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
-        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { variables: variables.collect(), no_text: Vec::new() }
     }
 }
 
@@ -142,6 +163,16 @@ mod tests {
                 project: None,
             }
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn variables_that_are_no_text_have_names_and_no_values() {
+        use std::os::unix::ffi::OsStringExt;
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        let all = [(text(b"A"), text(b"1")), (text(b"B"), text(b"\xff")), (text(b"\xff"), text(b"2"))];
+        let env = Env::of(all);
+        assert_eq!((env.all().collect(), env.no_text().collect()), (vec![("A", "1")], vec!["B"]));
     }
 
     #[test]

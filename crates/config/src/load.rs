@@ -132,6 +132,7 @@ pub fn check(inputs: &Inputs) -> Checked {
     }
     let places = places.ok();
     gathered.layers(inputs, places.as_ref());
+    gathered.no_text(inputs);
     let mut watched: Vec<PathBuf> = gathered.files.iter().map(|file| file.path.clone()).collect();
     let trusted = trust::trusted(inputs.trust, places.as_ref(), &mut gathered.warnings);
     let mut extras = gathered.extras(inputs, places.as_ref(), trusted);
@@ -208,6 +209,16 @@ impl Gathered {
                 self.problems.push(whole_file(Layer::Given, &path, text));
             }
         }
+    }
+
+    /// A variable of ours that can't be read must not be passed over.
+    fn no_text(&mut self, inputs: &Inputs) {
+        let ours = inputs.env.no_text().filter(|name| name.starts_with(variables::PREFIX));
+        let wrong = |name: &str| {
+            let text = "its value is no UTF-8 text; set it anew, or unset it";
+            Problem::new(&Origin::Variable(name.to_owned()), "", text)
+        };
+        self.problems.extend(ours.filter(|_| inputs.scope == Scope::All).map(wrong));
     }
 
     /// What counts from elsewhere; of a file alone, only what its references may stand for.

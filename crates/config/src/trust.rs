@@ -154,7 +154,7 @@ pub(crate) fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &m
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// There is no such folder.
-    #[error("{} is no folder that can be entered: {source}; name one that is", path.display())]
+    #[error("{} is no folder that can be trusted: {source}; name one that is", path.display())]
     NoFolder {
         /// What was named.
         path: PathBuf,
@@ -190,6 +190,11 @@ pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<b
                     path: folder,
                     source: io::ErrorKind::NotADirectory.into(),
                 });
+            }
+            // The list is JSON, which can't say it.
+            if folder.to_str().is_none() {
+                let source = io::Error::other("its path is no UTF-8 text");
+                return Err(TrustError::NoFolder { path: folder, source });
             }
             if !folders.iter().any(|known| real(known) == folder) {
                 folders.push(folder);

@@ -11,6 +11,8 @@ use rail_stdx::{Access, replace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::alone::alone;
+
 /// What is older says nothing of today, in seconds.
 const OLD: u64 = 7 * 24 * 3600;
 
@@ -80,6 +82,10 @@ impl HealthFile {
 
     /// Adds what was seen at this unix second to a file. What others have seen later stays.
     pub fn save(path: &Path, seen: &[TargetHealth], now: u64) -> Result<(), String> {
+        alone(path, || Self::add(path, seen, now))
+    }
+
+    fn add(path: &Path, seen: &[TargetHealth], now: u64) -> Result<(), String> {
         // A file that can't be read holds nothing that asking does not bring back.
         let mut all = Self::load(path).unwrap_or_default();
         for seen in seen {
@@ -191,6 +197,24 @@ mod tests {
 
         HealthFile::save(&path, &[], NOW + OLD + 1).unwrap();
         assert_eq!(HealthFile::load(&path), Ok(HealthFile::default()), "what is old is forgotten");
+    }
+
+    #[test]
+    fn processes_that_write_at_once_lose_nothing() {
+        let (_folder, path) = file();
+        std::thread::scope(|scope| {
+            for process in 0..4 {
+                let path = &path;
+                scope.spawn(move || {
+                    for at in 0..10 {
+                        let mut health = Health::default();
+                        health.failed(&Target::new("p", format!("{process}-{at}")), "x", start());
+                        HealthFile::save(path, &health.snapshot(start()), NOW).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(HealthFile::load(&path).unwrap().0.len(), 40);
     }
 
     #[test]

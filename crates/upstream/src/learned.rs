@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Fix;
+use crate::alone::alone;
 
 /// The most that is kept for one target; a server that refuses everything fills no disk.
 const MOST: usize = 32;
@@ -209,6 +210,11 @@ impl Lessons {
             return Ok(());
         };
         let _writing = lock(&self.writing);
+        alone(path, || self.rewrite(path, change))
+    }
+
+    /// Reads the file, changes it and writes it back.
+    fn rewrite(&self, path: &Path, change: impl FnOnce(&mut Learned)) -> Result<(), String> {
         let (mut learned, problem) = match load(path) {
             Ok(learned) => (learned, None),
             Err(problem) => (self.known(), Some(problem)),
@@ -264,6 +270,24 @@ mod tests {
 
     fn drop(path: &str) -> Fix {
         Fix::Drop { path: path.to_owned() }
+    }
+
+    #[test]
+    fn processes_that_learn_at_once_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/learned.json");
+        std::thread::scope(|scope| {
+            for process in 0..4 {
+                let (lessons, _) = Lessons::at(path.clone());
+                scope.spawn(move || {
+                    for at in 0..10 {
+                        let target = Target::new("p", format!("{process}-{at}"));
+                        lessons.learn(&target, vec![lesson(drop("seed"))]).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(Learned::load(&path).unwrap().all().count(), 40);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! [`Upstream::ask`] is one loop over the plan. It ends with a [`Reply`] once the first content is here, and from then on
 //! nothing is retried: that a client sees one answer from one target is a fact of the types.
 
+mod alone;
 mod answer;
 mod ask;
 pub mod auth;

@@ -124,6 +124,10 @@ impl Live {
             .http2_keep_alive_timeout(PONG)
             .build(Connector::new(&key.via, config, key.connect));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        // Requests that begin together wait for the authorities together: they share the client of the first.
+        if let Some((_, known)) = clients.iter().find(|(known, _)| known == key) {
+            return Ok(known.clone());
+        }
         if clients.len() == CLIENTS {
             clients.remove(0);
         }
@@ -217,4 +221,27 @@ fn request(call: Outgoing, uri: Uri, via: &Via) -> Result<Request<Full<Bytes>>, 
         headers.insert(http::header::PROXY_AUTHORIZATION, value);
     }
     Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use rail_model::ProtocolId;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn requests_that_begin_together_share_a_client() {
+        let live = Arc::new(Live::new(LiveSettings::default()));
+        let provider = Provider::new("p", ProtocolId::new("openai-chat"), "https://a.test/v1");
+        let uri: Uri = provider.base_url.parse().unwrap();
+        let asked = (0..CLIENTS * 2).map(|_| {
+            let (live, place) = (Arc::clone(&live), Place::new(&provider, &uri, &Via::Direct));
+            let key = Key { via: Via::Direct, tls: Tls::System, connect: provider.timeouts.connect };
+            tokio::spawn(async move { live.client(&key, &place).await.is_ok() })
+        });
+        for asked in asked.collect::<Vec<_>>() {
+            assert!(asked.await.unwrap());
+        }
+        assert_eq!(live.clients.lock().unwrap().len(), 1);
+    }
 }

@@ -12,6 +12,9 @@ use crate::Note;
 use crate::keys::Keys;
 use crate::learned::Lessons;
 
+/// So many refusals are remembered as reported: clients may ask for any model, and each is a target of its own.
+const MOST_REPORTED: usize = 1_000;
+
 /// What all requests share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -93,6 +96,9 @@ impl Shared {
         let mut reported = lock(&self.reported);
         let news = !reported.iter().any(|(known, what)| known == target && *what == kind);
         if news {
+            if reported.len() >= MOST_REPORTED {
+                reported.remove(0);
+            }
             reported.push((target.clone(), kind));
         }
         news
@@ -116,4 +122,20 @@ impl Shared {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic elsewhere leaves these values whole: each change is one call.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_are_told_once_and_the_oldest_forgotten() {
+        let shared = Shared::default();
+        let of = |at: usize| shared.is_news(&Target::new("p", at.to_string()), ErrorKind::NotFound);
+        for at in 0..MOST_REPORTED * 2 {
+            assert!(of(at) && !of(at));
+        }
+        assert_eq!(lock(&shared.reported).len(), MOST_REPORTED);
+        assert!(of(0), "it was forgotten long ago");
+    }
 }

@@ -39,6 +39,8 @@ fn hint(message: &str) -> &'static str {
         ("duplicate key", "; remove one of the two"),
         ("unquoted keys", "; write a key with other characters than letters, digits, `-` and `_` in quotes"),
         ("key with no value", "; write key = \"value\""),
+        ("cannot extend value", "; write all keys of this table either inside its braces or under headings"),
+        ("recurs", "; nothing here needs such depth"),
     ];
     hints.iter().find(|(words, _)| message.contains(words)).map_or("", |(_, hint)| hint)
 }

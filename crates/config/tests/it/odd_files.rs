@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use rail_config::{Checked, FileFound, Inputs, Which, With, check, load, set_active, show_toml};
+use rail_config::{
+    Checked, FileFound, Inputs, Trusted, Which, With, check, load, set_active, set_trusted, show_toml,
+};
 
 use crate::machine::{Machine, PROJECT, USER};
 
@@ -132,6 +134,22 @@ fn a_key_in_a_wrong_place_is_not_shown() {
     let loaded = checked.loaded.unwrap();
     assert!(!show_toml(&loaded, Which::All, With::Origins).contains("s3cret"));
     assert!(!loaded.routing.providers["a"].unusable.as_ref().unwrap().contains("s3cret"));
+    assert!(!loaded.choose(key).unwrap_err().to_string().contains("s3cret"));
     let inputs = machine.inputs(&[(&format!("SWITCHRAIL_{key}"), "x")]);
     assert!(!load(&inputs).unwrap_err().to_string().contains("s3cret"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_the_list_cannot_name_is_not_trusted() {
+    use std::os::unix::ffi::OsStrExt;
+    let machine = Machine::new();
+    let folder = machine.0.path().join(std::ffi::OsStr::from_bytes(b"odd-\xff"));
+    fs::create_dir_all(&folder).unwrap();
+    let places = load(&machine.inputs(&[])).unwrap().places.unwrap();
+    let error = set_trusted(&places, &folder, Trusted::Yes).unwrap_err();
+    assert_eq!(
+        machine.told(error),
+        "/odd-\u{fffd} is no folder that can be trusted: its path is no UTF-8 text; name one that is"
+    );
 }
