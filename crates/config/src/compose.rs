@@ -189,9 +189,12 @@ fn add(tree: &mut Node, mut layer: Node, problems: &mut Vec<Problem>) {
     tree.merge(layer);
 }
 
-/// Keys that have a second name.
+/// Keys that have a second name, and the one by which editors find the schema.
 fn other_names(layer: &mut Node) {
     let Value::Table(table) = &mut layer.value else { return };
+    if table.get("$schema").is_some_and(|member| member.node.text().is_some()) {
+        table.remove("$schema");
+    }
     let Some(Value::Table(features)) = table.get_mut("features").map(|member| &mut member.node.value) else {
         return;
     };

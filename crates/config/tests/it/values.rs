@@ -184,3 +184,16 @@ fn every_built_in_virtual_model_has_a_key() {
     assert_eq!(router.own, [].into());
     assert_eq!(router.chains().filter(|(_, chain)| **chain == ChainText("a,b".to_owned())).count(), 6);
 }
+
+#[test]
+fn the_key_by_which_editors_find_the_schema_says_nothing() {
+    let of = |text: &str| {
+        let files = vec![source(Layer::User, "config.json", text)];
+        compose(&Layers { files, ..Layers::default() }, &Quiet::default())
+    };
+    let plain = of(r#"{"router": {"default": "a,b"}}"#).unwrap();
+    let with = of(r#"{"$schema": "schema.json", "router": {"default": "a,b"}}"#).unwrap();
+    assert_eq!(with.settings, plain.settings);
+    assert!(of(r#"{"$schema": 5}"#).is_err());
+    assert!(of(r#"{"router": {"$schema": "x"}}"#).is_err());
+}
