@@ -204,6 +204,9 @@ fn request(call: Outgoing, uri: Uri, via: &Via) -> Result<Request<Full<Bytes>>, 
                 "the header `{name}` for provider `{provider}` holds {what}; check its key and `providers.{provider}.headers`"
             ))
         };
+        if ["content-length", "transfer-encoding"].contains(&name.as_str()) {
+            return Err(problem("the length of the body, which only this program knows"));
+        }
         let parsed =
             HeaderName::from_bytes(name.as_bytes()).map_err(|_| problem("a name that HTTP can't carry"))?;
         let mut value = HeaderValue::from_str(value.reveal())

@@ -10,6 +10,9 @@ use crate::secrets::Secrets;
 /// No wait that a provider names counts for longer: nobody keeps a request, or a key at rest, until then.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
+/// So much of a message is told, in bytes; a client of the same protocol gets all of what was said.
+const LONGEST_MESSAGE: usize = 16 << 10;
+
 /// Wordings, in lower case, that the protocols themselves have no word for, and what is meant.
 const MEANT: &[(&[&str], ErrorKind)] = &[
     // vLLM
@@ -42,6 +45,7 @@ const MEANT: &[(&[&str], ErrorKind)] = &[
 /// Makes an error of a provider fit to be told and acted on.
 pub(crate) fn settle(provider: &Provider, error: &mut ApiError) {
     hide(&Secrets::of(provider), error);
+    error.message.truncate(error.message.floor_char_boundary(LONGEST_MESSAGE));
     error.retry_after = error.retry_after.map(|wait| wait.min(LONGEST));
     if let ErrorKind::InvalidRequest | ErrorKind::TooLarge | ErrorKind::Server = error.kind {
         let lower = error.message.to_lowercase();
@@ -157,6 +161,12 @@ mod tests {
         let endless =
             ApiError { retry_after: Some(Duration::MAX), ..ApiError::new(ErrorKind::RateLimited, "") };
         assert_eq!(settled(endless).retry_after, Some(LONGEST));
+    }
+
+    #[test]
+    fn a_message_has_an_end() {
+        let long = ApiError::new(ErrorKind::Server, "é".repeat(LONGEST_MESSAGE));
+        assert_eq!(settled(long).message, "é".repeat(LONGEST_MESSAGE / 2));
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub trait Transport: Send + Sync {
     fn send<'a>(&'a self, call: Outgoing) -> BoxFuture<'a, Result<Incoming, TransportError>>;
 }
 
-/// A request on its way out.
-#[derive(Clone, Debug)]
+/// A request on its way out. Debugging it shows neither its headers' values nor what an address may hold of a key.
+#[derive(Clone)]
 pub struct Outgoing {
     /// Whom it is for: its proxy, its certificate authorities, how long a connection may take.
     pub provider: Arc<Provider>,
@@ -30,6 +30,19 @@ pub struct Outgoing {
     pub headers: Vec<(String, Secret)>,
     /// The body.
     pub body: Bytes,
+}
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.url.split('?').next().unwrap_or_default();
+        f.debug_struct("Outgoing")
+            .field("provider", &self.provider.name)
+            .field("method", &self.method)
+            .field("url", &address)
+            .field("headers", &self.headers)
+            .field("body", &self.body.len())
+            .finish()
+    }
 }
 
 /// An answer on its way in.

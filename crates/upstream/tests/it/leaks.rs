@@ -51,7 +51,7 @@ async fn serve(mut socket: TcpStream, asked: &tokio::sync::Notify) -> std::io::R
             socket.write_all(&sse_head()).await?;
         }
         if path.contains("content") {
-            socket.write_all(&[sse_head(), chunk(HELLO)].concat()).await?;
+            socket.write_all(&[sse_head(), chunk(HELLO.replace("hello", "left"))].concat()).await?;
         }
         asked.notify_one();
     }

@@ -202,3 +202,13 @@ async fn a_line_of_a_hundred_megabytes_is_read_once() {
     let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     assert_eq!(text(&mut reply).await.unwrap().len(), long.len());
 }
+
+#[test]
+fn a_request_on_its_way_is_small_and_may_move_between_threads() {
+    fn size_of<T: Send>(value: &T) -> usize {
+        size_of_val(value)
+    }
+    let (upstream, plan, question) = (upstream(), plan([]), request());
+    let size = size_of(&upstream.ask(&plan, &question, &()));
+    assert!(size < 2048, "thousands of them wait at once: {size} bytes each");
+}

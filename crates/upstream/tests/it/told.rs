@@ -87,6 +87,12 @@ async fn what_can_not_be_sent() {
     call.headers.push(("x-api-key".to_owned(), Secret::new("hush\n")));
     insta::assert_snapshot!(problem(&live(), call).await, @"Unsendable: the header `x-api-key` for provider `test` holds a line break or another character that HTTP can't carry; check its key and `providers.test.headers`");
     let mut call = hello(&provider);
+    call.headers.push(("content-length".to_owned(), Secret::new("3")));
+    insta::assert_snapshot!(problem(&live(), call).await, @"Unsendable: the header `content-length` for provider `test` holds the length of the body, which only this program knows; check its key and `providers.test.headers`");
+    let mut call = hello(&provider);
+    call.url.push_str("?key=hush");
+    insta::assert_snapshot!(format!("{call:?}"), @r#"Outgoing { provider: "test", method: "POST", url: "http://127.0.0.1:9/chat", headers: [("content-type", ***), ("authorization", ***)], body: 13 }"#);
+    let mut call = hello(&provider);
     call.headers.push(("x api".to_owned(), Secret::new("hush")));
     insta::assert_snapshot!(problem(&live(), call).await, @"Unsendable: the header `x api` for provider `test` holds a name that HTTP can't carry; check its key and `providers.test.headers`");
     let mut call = ask(&provider, "/x", "");
