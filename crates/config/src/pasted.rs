@@ -67,7 +67,7 @@ mod tests {
             ("SWITCHRAIL_PROVIDERS__gsk_abcdefghij1234567890__KEY", "SWITCHRAIL_PROVIDERS__***__KEY"),
             ("a=AIzaSyD-abcdefghijklmnop1234567,m", "a=***,m"),
             ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x1", "***"),
-            ("`/home/me/sk-ant-api03-abcdefghij1234567890`", "`/home/me/***`"),
+            ("`/srv/sk-ant-api03-abcdefghij1234567890`", "`/srv/***`"),
             ("qwen,unsloth/qwen3-235b-a22b-gguf/x-00001-of-00003.gguf", ""),
             ("sk-short; ms-marco-minilm-l-twelve-version; sk-learn-notebooks-folder", ""),
             ("", ""),
