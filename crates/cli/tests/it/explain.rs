@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// A provider for each name in the chains of the seed.
+/// A provider for each name in the chains of the first design.
 const PROVIDERS: &str = r#"
 [providers.qwen]
 protocol = "openai-chat"
@@ -25,7 +25,7 @@ protocol = "openai-chat"
 base_url = "http://127.0.0.1:1/v1"
 "#;
 
-/// The seed's configuration, word for word, and its providers.
+/// The configuration of the first design, word for word, and its providers.
 fn seed() -> Home {
     let home = Home::with(PROVIDERS);
     let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/tests/it/data/seed.json");

@@ -1,4 +1,4 @@
-//! The seed's own scenarios on its own configuration. Where the text of a scenario names other targets than the configuration,
+//! The scenarios of the first design on its own configuration. Where the text of a scenario names other targets than the configuration,
 //! the configuration stands: scenarios 2, 3 and 4 say `qwen → modelscope`, `shuaihong → qwen` and `modelscope → qwen`.
 
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The seed's configuration, and short ways to write requests.
+//! The configuration of the first design, and short ways to write requests.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
