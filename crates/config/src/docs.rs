@@ -166,6 +166,7 @@ fn kind(shape: Shape) -> String {
     }
     match shape.format() {
         Some("chain") => "a chain".to_owned(),
+        Some("size") => "a size".to_owned(),
         Some("duration") => "a length of time".to_owned(),
         Some("secret") => "a secret".to_owned(),
         Some("path") => "a path".to_owned(),

@@ -2,12 +2,13 @@
 
 use rail_route::Chain;
 
-use crate::settings::Wait;
+use crate::settings::{Size, Wait};
 
 /// What is wrong with the text of a format, and what to do; None when nothing is. Never tells a secret.
 pub(crate) fn wrong(format: &str, text: &str) -> Option<String> {
     match format {
         "chain" => text.parse::<Chain>().err().map(|error| error.to_string()),
+        "size" => text.parse::<Size>().err().map(|error| error.to_string()),
         "duration" => text.parse::<Wait>().err().map(|error| error.to_string()),
         "base-url" => base_url(text),
         "url" => url(text),

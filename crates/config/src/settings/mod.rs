@@ -18,8 +18,10 @@ pub use agent::{
 };
 pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};
 pub use router::RouterSettings;
-pub use servers::{Gateway, Hook, HookGroup, HookKind, Hooks, Mcp, McpServer, McpTransport};
-pub use words::{Address, ChainText, PermissionRule, SecretText, Wait, WaitError};
+pub use servers::{
+    Gateway, GatewayLimits, GatewayLog, Hook, HookGroup, HookKind, Hooks, Mcp, McpServer, McpTransport,
+};
+pub use words::{Address, ChainText, PermissionRule, SecretText, Size, SizeError, Wait, WaitError};
 
 /// All settings, whatever layer said them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,24 +1,104 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SecretText;
+use super::{SecretText, Size, Wait};
 
 /// The gateway, `rail serve`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gateway {
-    /// The address it listens on, `host:port`.
+    /// The address it listens on, `host:port`. Other than on this machine itself it needs keys: `rail key create`.
     #[schemars(extend("format" = "listen"))]
     pub listen: String,
+    /// Names by which clients may call it besides `localhost` and addresses, such as `gateway.example.com`; others are refused.
+    pub hosts: Vec<String>,
+    /// Whether a key may stand in the address, `?key=…`, where logs and histories keep it.
+    pub url_keys: bool,
+    /// Where the ledger with its keys is: a PostgreSQL database, `postgres://user@host/name`, which several gateways may share; a file in the state folder when not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<SecretText>,
     /// Whether the ledger keeps the bodies of requests and answers, which hold whatever was said.
     pub log_bodies: bool,
+    /// How it logs.
+    pub log: GatewayLog,
+    /// Where traces are sent, over OTLP; an address such as `http://127.0.0.1:4318`. Nowhere when not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "url"))]
+    pub otlp: Option<String>,
+    /// After how long a waiting client is told that it still waits, and again each time.
+    pub keep_alive: Wait,
+    /// How long the first content is awaited before the answer begins without it; failures before that can have their own status.
+    pub hold: Wait,
+    /// How long answers may go on after the gateway is told to stop.
+    pub grace: Wait,
+    /// What clients may ask of it.
+    pub limits: GatewayLimits,
 }
 
 impl Default for Gateway {
     fn default() -> Self {
-        Self { listen: "127.0.0.1:4141".to_owned(), log_bodies: false }
+        Self {
+            listen: "127.0.0.1:4141".to_owned(),
+            hosts: Vec::new(),
+            url_keys: false,
+            ledger: None,
+            log_bodies: false,
+            log: GatewayLog::default(),
+            otlp: None,
+            keep_alive: Wait(Duration::from_secs(10)),
+            hold: Wait(Duration::from_secs(15)),
+            grace: Wait(Duration::from_secs(30)),
+            limits: GatewayLimits::default(),
+        }
+    }
+}
+
+/// How the gateway logs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatewayLog {
+    /// Nothing but what is wrong.
+    Quiet,
+    /// A line for people.
+    #[default]
+    Text,
+    /// A line of JSON.
+    Json,
+}
+
+/// What clients may ask of the gateway.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GatewayLimits {
+    /// The largest body.
+    pub body: Size,
+    /// The largest head of a request: its line and its headers.
+    pub head: Size,
+    /// How many connections may be open.
+    #[schemars(range(min = 1))]
+    pub connections: u32,
+    /// How many requests may be on their way; more wait for a moment, and are then told to come back.
+    #[schemars(range(min = 1))]
+    pub requests: u32,
+    /// How long a client may take for the head of a request, or let a connection rest.
+    pub head_wait: Wait,
+    /// How long a client may send or take nothing in the middle of a body.
+    pub body_wait: Wait,
+}
+
+impl Default for GatewayLimits {
+    fn default() -> Self {
+        Self {
+            body: Size(64_000_000),
+            head: Size(64_000),
+            connections: 10_000,
+            requests: 8192,
+            head_wait: Wait(Duration::from_secs(60)),
+            body_wait: Wait(Duration::from_secs(60)),
+        }
     }
 }
 

@@ -97,6 +97,60 @@ impl<'de> Deserialize<'de> for Wait {
     }
 }
 
+/// A number of bytes: a whole number with `B`, `KB`, `MB` or `GB`, a thousand of one being one of the next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(inline, with = "String", extend("format" = "size"))]
+pub struct Size(pub u64);
+
+/// Units of size, the largest first.
+const SIZES: &[(&str, u64)] = &[("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1000), ("B", 1)];
+
+impl FromStr for Size {
+    type Err = SizeError;
+
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        let wrong = || SizeError(text.to_owned());
+        let text = text.trim();
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit = unit.trim();
+        let (_, factor) = SIZES.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?;
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        Ok(Self(number.checked_mul(*factor).ok_or_else(wrong)?))
+    }
+}
+
+/// Text that is no size.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is no size; write a whole number with `B`, `KB`, `MB` or `GB`, such as `64KB` or `32MB`")]
+pub struct SizeError(String);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = SIZES.iter().find(|(_, factor)| self.0 > 0 && self.0.is_multiple_of(*factor));
+        let (unit, factor) = whole.unwrap_or(&("B", 1));
+        write!(f, "{}{unit}", self.0 / factor)
+    }
+}
+
+impl fmt::Debug for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -126,7 +180,30 @@ mod tests {
         }
     }
 
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [
+            ("0B", Some(0)),
+            ("64KB", Some(64_000)),
+            (" 32 mb ", Some(32_000_000)),
+            ("2GB", Some(2_000_000_000)),
+            ("5", None),
+            ("KB", None),
+            ("1.5MB", None),
+            ("-1B", None),
+            ("99999999999999GB", None),
+        ] {
+            assert_eq!(text.parse::<Size>().ok().map(|size| size.0), bytes, "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_size_is_read_as_it_is_written(bytes in 0..u64::MAX) {
+            let size = Size(bytes);
+            prop_assert_eq!(size.to_string().parse::<Size>(), Ok(size));
+        }
+
         #[test]
         fn a_length_is_read_as_it_is_written(millis in 0..u64::MAX / 2) {
             let wait = Wait(Duration::from_millis(millis));

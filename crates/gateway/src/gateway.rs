@@ -1,0 +1,79 @@
+use std::sync::{Arc, Mutex};
+
+use rail_config::{Live, Loaded};
+use rail_ledger::Ledger;
+use rail_route::Sessions;
+use rail_upstream::Upstream;
+
+use crate::Observe;
+
+/// What a gateway is made of.
+pub struct Parts {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// Who asks targets.
+    pub upstream: Upstream,
+    /// The keys and the records.
+    pub ledger: Ledger,
+    /// Who is told of what happens.
+    pub observe: Observe,
+}
+
+/// The configuration, which may change while the gateway runs.
+pub enum Configuration {
+    /// It follows its files.
+    Live(Live),
+    /// It stays as it is.
+    Fixed(Arc<Loaded>),
+}
+
+impl Configuration {
+    /// The configuration in force. Keep it for as long as one request lasts.
+    pub fn current(&self) -> Arc<Loaded> {
+        match self {
+            Self::Live(live) => live.current(),
+            Self::Fixed(loaded) => Arc::clone(loaded),
+        }
+    }
+}
+
+/// All that requests share. Cheap to clone: all clones are the same gateway.
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    sessions: Mutex<Sessions>,
+}
+
+impl Gateway {
+    /// A gateway of these parts.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(Inner { parts, sessions: Mutex::default() }))
+    }
+
+    /// The configuration in force. Keep it for as long as one request lasts.
+    pub fn configuration(&self) -> Arc<Loaded> {
+        self.0.parts.configuration.current()
+    }
+
+    /// Who asks targets.
+    pub fn upstream(&self) -> &Upstream {
+        &self.0.parts.upstream
+    }
+
+    /// The keys and the records.
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.parts.ledger
+    }
+
+    /// Who is told of what happens.
+    pub fn observe(&self) -> &Observe {
+        &self.0.parts.observe
+    }
+
+    /// The conversations lately heard of.
+    pub(crate) fn sessions(&self) -> &Mutex<Sessions> {
+        &self.0.sessions
+    }
+}

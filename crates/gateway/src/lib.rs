@@ -1,0 +1,15 @@
+//! The gateway: HTTP in, the one way through, HTTP out.
+//!
+//! [`serve`] takes connections and requests, [`exchange`] brings one request to its answer, `observe` tells of it, `api` shows it.
+
+mod api;
+mod arrival;
+mod body;
+mod exchange;
+mod gateway;
+mod observe;
+mod serve;
+
+pub use gateway::{Configuration, Gateway, Parts};
+pub use observe::Observe;
+pub use serve::{ServeError, serve};

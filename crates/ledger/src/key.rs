@@ -1,0 +1,134 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Money;
+
+/// The public part of a key, which names it in listings and in the ledger.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeyId(pub String);
+
+/// A key, without its secret.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Key {
+    /// Its public part.
+    pub id: KeyId,
+    /// A name of the user's own.
+    pub name: String,
+    /// Whether it may look at and change what the gateway shows besides models.
+    pub admin: bool,
+    /// The models it may ask for, by name or pattern with `*`; all when empty.
+    pub models: Vec<String>,
+    /// How many requests it may make.
+    pub rate: Option<Rate>,
+    /// What it may spend.
+    pub budget: Option<Budget>,
+    /// When it was made, in Unix milliseconds.
+    pub created: u64,
+    /// When it ends, in Unix milliseconds.
+    pub expires: Option<u64>,
+    /// When it was revoked, in Unix milliseconds.
+    pub revoked: Option<u64>,
+}
+
+/// A key to be made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NewKey {
+    /// A name of the user's own.
+    pub name: String,
+    /// Whether it may look at and change what the gateway shows besides models.
+    pub admin: bool,
+    /// The models it may ask for; all when empty.
+    pub models: Vec<String>,
+    /// How many requests it may make.
+    pub rate: Option<Rate>,
+    /// What it may spend.
+    pub budget: Option<Budget>,
+    /// When it ends, in Unix milliseconds.
+    pub expires: Option<u64>,
+}
+
+/// How many requests a key may make: so many at once after a rest, and as many again in each minute, evenly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Rate {
+    /// Requests in a minute.
+    pub per_minute: u32,
+}
+
+/// What a key may spend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Budget {
+    /// So much.
+    pub amount: Money,
+    /// In each of these; periods begin at midnight UTC.
+    pub per: Period,
+}
+
+/// How long a budget lasts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Period {
+    /// A day.
+    Day,
+    /// A month of the calendar.
+    Month,
+}
+
+/// Why a key does not open the door.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such key, or its secret is wrong; which of the two is not told.
+    #[error("this key is not known here; ask whoever runs the gateway for one (`rail key create`)")]
+    Unknown,
+    /// It was revoked.
+    #[error("the key `{name}` was revoked; ask whoever runs the gateway for another")]
+    Revoked {
+        /// The key's name.
+        name: String,
+    },
+    /// It has expired.
+    #[error("the key `{name}` has expired; ask whoever runs the gateway for another")]
+    Expired {
+        /// The key's name.
+        name: String,
+    },
+    /// It may not ask for this model.
+    #[error("the key `{name}` may not use the model `{model}`; it may use: {allowed}")]
+    Model {
+        /// The key's name.
+        name: String,
+        /// The model asked for.
+        model: String,
+        /// What it may ask for.
+        allowed: String,
+    },
+    /// Too many requests for now.
+    #[error("the key `{name}` makes more than {per_minute} requests a minute; try again in {} s", wait.as_secs_f64().ceil())]
+    Rate {
+        /// The key's name.
+        name: String,
+        /// What it may make.
+        per_minute: u32,
+        /// When the next one is taken.
+        wait: Duration,
+    },
+    /// Its budget is spent.
+    #[error("the key `{name}` has spent its budget of {budget} for this {}; it begins anew in {} min", match per { Period::Day => "day", Period::Month => "month" }, wait.as_secs().div_ceil(60))]
+    Budget {
+        /// The key's name.
+        name: String,
+        /// The budget.
+        budget: Money,
+        /// Its period.
+        per: Period,
+        /// When the next period begins.
+        wait: Duration,
+    },
+    /// The ledger can't be asked; a door that can't be guarded stays closed.
+    #[error("the gateway's ledger does not answer: {problem}; try again")]
+    Ledger {
+        /// What happened.
+        problem: String,
+    },
+}
