@@ -20,6 +20,9 @@ mod talk;
 mod tally;
 mod way;
 
+#[cfg(test)]
+mod tests;
+
 use http::Response;
 use rail_wire::Operation;
 
