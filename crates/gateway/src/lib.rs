@@ -11,5 +11,5 @@ mod observe;
 mod serve;
 
 pub use gateway::{Configuration, Gateway, Parts};
-pub use observe::Observe;
+pub use observe::{Observe, ObserveSettings, Otlp};
 pub use serve::{ServeError, serve};
