@@ -110,3 +110,9 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     Ok(runtime.context("the runtime can't be started")?)
 }
+
+/// A runtime for a gateway, which uses all cores.
+pub(crate) fn serving_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("the runtime can't be started")?)
+}

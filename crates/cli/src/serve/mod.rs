@@ -5,12 +5,12 @@ mod start;
 
 use clap::Args;
 use rail_config::{Change, Inputs, Live, LiveError, Loaded, hijack};
-use rail_gateway::Configuration;
+use rail_gateway::{Configuration, Observe, ObserveSettings, Otlp};
 use rail_ledger::Place;
 
 use crate::images::shrink_image;
 use crate::provider::NONE;
-use crate::setup::{Common, warn, with_local, wrong};
+use crate::setup::{Common, serving_runtime, transport, warn, with_local, wrong};
 use crate::state::upstream;
 use crate::{Failure, output};
 
@@ -35,30 +35,36 @@ impl Serve {
         }
         let banner = hijack::banner(&loaded.extras.hijack, loaded.routing.active.as_deref());
         let upstream = upstream(&loaded, &inputs.env).shrinking(shrink_image);
-        serve(Start {
-            configuration: Configuration::Live(follow(inputs)?),
+        let runtime = serving_runtime()?;
+        let observe = {
+            let _within = runtime.enter();
+            Observe::new(ObserveSettings {
+                loaded: &loaded,
+                log_to: Box::new(std::io::stderr()),
+                otlp: Otlp::find(&loaded, &inputs.env),
+                transport: transport(&inputs.env),
+            })
+        };
+        let start = Start {
+            configuration: Configuration::Live(follow(inputs, observe.clone())?),
             upstream,
+            observe,
             ledger: ledger(&loaded),
             listen: loaded.settings.gateway.listen.clone(),
             health: loaded.places.as_ref().map(|places| places.health()),
             banner,
-        })
+        };
+        serve(runtime, start)
     }
 }
 
-/// Follows the files of the configuration, and tells what becomes of changes.
-fn follow(inputs: Inputs) -> Result<Live, Failure> {
-    let tell = |change: Change| match change {
-        Change::Loaded(loaded) => {
-            warn(&loaded);
-            output::tell(&format!("the configuration has changed: {}", start::extent(&loaded)));
+/// Follows the files of the configuration; the log tells what becomes of changes.
+fn follow(inputs: Inputs, observe: Observe) -> Result<Live, Failure> {
+    let tell = move |change: Change| {
+        if let Change::Loaded(loaded) = &change {
+            warn(loaded);
         }
-        Change::Kept(problems) => output::tell(&format!(
-            "the configuration is wrong, so that the one before stays in force:\n{problems}"
-        )),
-        Change::Blind(why) => output::tell(&format!(
-            "warning: changes of the configuration may not be seen: {why}; start again to be sure"
-        )),
+        observe.changed(&change);
     };
     Live::start(inputs, tell).map_err(|error| match error {
         LiveError::Problems(problems) => wrong(problems),

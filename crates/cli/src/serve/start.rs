@@ -11,6 +11,7 @@ use rail_gateway::{Configuration, Gateway, Observe, Parts, ServeError};
 use rail_ledger::{Ledger, Place};
 use rail_upstream::{HealthFile, Upstream};
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,8 @@ pub(crate) struct Start {
     pub(crate) configuration: Configuration,
     /// Who asks targets.
     pub(crate) upstream: Upstream,
+    /// Who is told of requests.
+    pub(crate) observe: Observe,
     /// Where its ledger is.
     pub(crate) ledger: Place,
     /// Where it listens, `host:port`.
@@ -60,9 +63,7 @@ impl Running {
 }
 
 /// Serves until Ctrl-C or until it is told to stop; the second time it is told so, at once.
-pub(crate) fn serve(start: Start) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("the runtime can't be started")?;
+pub(crate) fn serve(runtime: Runtime, start: Start) -> Result<(), Failure> {
     let ended = runtime.block_on(serve_until_told(start));
     // A look-up of a name can't be cancelled; nobody waits for it.
     runtime.shutdown_background();
@@ -93,7 +94,7 @@ async fn serve_until_told(start: Start) -> Result<(), Failure> {
 
 /// Starts a gateway; it serves once this has returned.
 pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
-    let Start { configuration, upstream, ledger: place, listen, health, banner: _ } = start;
+    let Start { configuration, upstream, observe, ledger: place, listen, health, banner: _ } = start;
     let listener = TcpListener::bind(&listen).await.map_err(|error| unbound(&listen, &error))?;
     let addr = listener.local_addr().context("the gateway's address can't be told")?;
     let ledger = Ledger::open(&place).await.map_err(|error| Failure::Task(error.into()))?;
@@ -106,12 +107,8 @@ pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
         Some(path) => upstream.remembering(&in_force(path)),
         None => upstream,
     };
-    let parts = Parts {
-        configuration,
-        upstream: upstream.clone(),
-        ledger: ledger.clone(),
-        observe: Observe::default(),
-    };
+    let parts =
+        Parts { configuration, upstream: upstream.clone(), ledger: ledger.clone(), observe: observe.clone() };
     let stop = CancellationToken::new();
     let mut serving = JoinSet::new();
     let served = rail_gateway::serve(Gateway::new(parts), listener, stop.clone());
@@ -122,6 +119,7 @@ pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
         };
         save_health(&upstream, health.as_ref()).await;
         let flushed = ledger.flush().await;
+        observe.flush().await;
         served.map_err(|error| Failure::Task(error.into()))?;
         flushed.map_err(|error| Failure::Task(error.into()))
     });
@@ -129,7 +127,7 @@ pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
 }
 
 /// How many providers and targets a configuration has.
-pub(super) fn extent(loaded: &Loaded) -> String {
+fn extent(loaded: &Loaded) -> String {
     let routing = &loaded.routing;
     let targets = routing.providers.keys().map(|name| routing.targets_of(name).len()).sum();
     format!("{}, {}", count(routing.providers.len(), "provider"), count(targets, "target"))
