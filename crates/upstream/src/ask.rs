@@ -44,6 +44,13 @@ impl Upstream {
         Self { shrink: Some(shrink), ..self }
     }
 
+    /// The same, with circuits that others have left open; all else that is known of targets is forgotten.
+    #[must_use]
+    pub fn remembering(self, health: &Health) -> Self {
+        self.shared.remember(health);
+        self
+    }
+
     /// Asks the plan's targets in order until one gives content. Dropping the future cancels the request.
     ///
     /// Before the first content failures are retried, fixed or left behind, as their class says; `notes` hears of each.
