@@ -38,7 +38,7 @@ pub(super) fn protocol(name: &str) -> &'static Protocol {
 pub(super) fn provider(name: &str, protocol: &Protocol, models: &Models) -> String {
     format!(
         "[providers.{name}]\nprotocol = \"{}\"\nbase_url = \"{}\"\nkey = \"sk-of-{name}-12345678\"\nretry = {{ tries = 0 }}\n\
-         models = {{ m = {{ price = {{ input = 1.0, output = 2.0 }}, tools = \"mixed\", vision = true, stream_usage = true }} }}\n",
+         models = {{ m = {{ price = {{ input = 1.0, output = 2.0 }}, tools = \"native\", vision = true, stream_usage = true }} }}\n",
         protocol.id,
         models.base_url(protocol.id),
     )
