@@ -186,7 +186,7 @@ pub(super) fn header<'a>(response: &'a Response<Body>, name: &str) -> Option<&'a
 pub(super) fn telling(script: Vec<Turn>) -> (Models, channel::UnboundedReceiver<()>) {
     let (told, come) = channel::unbounded_channel();
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-    let models = Models::listen(anywhere, script, move |_| drop(told.send(()))).unwrap();
+    let models = Models::listen(anywhere, script, move |_| told.send(()).unwrap_or_default()).unwrap();
     (models, come)
 }
 
