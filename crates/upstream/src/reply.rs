@@ -96,28 +96,36 @@ impl Reply {
         self.answer.is_raw()
     }
 
-    /// The target's own bytes, as they come, in whole frames, with this name of the model; None after the last ones. Meanwhile
-    /// they are read too, so an answer breaks, ends and is counted as it does with [`next`](Self::next), and the frame that
-    /// broke it is not among those given.
+    /// The target's own bytes, as they come, in whole frames, with this name of the model or else the target's own; None after
+    /// the last ones. Meanwhile they are read too, so an answer breaks, ends and is counted as it does with
+    /// [`next`](Self::next), and the frame that broke it is not among those given. What they say, [`heard`](Self::heard) tells.
     ///
     /// It may be dropped while it waits and called again: nothing is lost. An answer that is not relayable is broken.
-    pub async fn next_raw(&mut self, model: &str) -> Option<Result<Bytes, Broken>> {
+    pub async fn next_raw(&mut self, model: Option<&str>) -> Option<Result<Bytes, Broken>> {
         if !self.relayable() {
             let problem = "this answer can't be passed on as it came";
             return Some(Err(Broken { error: ApiError::new(ErrorKind::Server, problem) }));
         }
-        let frames = self.answer.next_raw(model).await;
-        while let Some(event) = self.answer.heard() {
-            self.count(&event);
-        }
-        match frames {
+        while self.heard().is_some() {}
+        match self.answer.next_raw(model).await {
             Some(Ok(frames)) => Some(Ok(frames)),
-            Some(Err(failure)) => Some(Err(self.broken(&failure))),
+            Some(Err(failure)) => {
+                while self.heard().is_some() {}
+                Some(Err(self.broken(&failure)))
+            }
             None => {
+                while self.heard().is_some() {}
                 self.keep_heard().await;
                 None
             }
         }
+    }
+
+    /// The next event of the bytes that were given last; who does not ask for them misses nothing but them.
+    pub fn heard(&mut self) -> Option<Event> {
+        let event = self.answer.heard()?;
+        self.count(&event);
+        Some(event)
     }
 
     /// How a failure is told, after health was told of it.

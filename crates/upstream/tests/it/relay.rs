@@ -54,7 +54,7 @@ async fn both_ways_for_every_protocol() {
             let (bytes, broken) = raw(&mut reply).await;
             assert_eq!(broken, None);
             assert_eq!(text_in(protocol, kind, &bytes), "hello");
-            assert!(reply.next_raw("asked").await.is_none());
+            assert!(reply.next_raw(Some("asked")).await.is_none());
 
             let mut world = Frozen::new();
             let mut translated = world.ask(&upstream(), &plan, &client.request).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_client_may_still_choose_events() {
     assert!(reply.relayable());
     let first = reply.next().await.unwrap().unwrap();
     assert!(matches!(first, Event::Started { .. }) && !reply.relayable());
-    let broken = reply.next_raw("asked").await.unwrap().unwrap_err();
+    let broken = reply.next_raw(Some("asked")).await.unwrap().unwrap_err();
     assert_eq!(broken.error.message, "this answer can't be passed on as it came");
     peer.open("chosen");
     assert_eq!(text(&mut reply).await.unwrap(), "hello");
@@ -107,19 +107,19 @@ async fn a_stall_breaks_an_answer_that_is_passed_on() {
     let plan = plan([attempt(provider("a", peer.url("/v1")))]);
     let (upstream, mut world) = (upstream(), Frozen::new());
     let mut reply = world.relay(&upstream, &plan, &Client::new(CHAT, BodyKind::Stream)).await.unwrap();
-    assert_eq!(reply.next_raw("asked").await.unwrap().unwrap(), hello);
+    assert_eq!(reply.next_raw(Some("asked")).await.unwrap().unwrap(), hello);
     let (idle, late) = (Duration::from_secs(10), Duration::from_secs(9));
     {
         // Giving up the wait does not begin it anew.
-        let mut waiting = Box::pin(reply.next_raw("asked"));
+        let mut waiting = Box::pin(reply.next_raw(Some("asked")));
         assert!(given_now(&mut waiting).await.is_none());
         tokio::time::advance(late).await;
         assert!(given_now(&mut waiting).await.is_none());
     }
     tokio::time::advance(idle - late).await;
-    let broken = reply.next_raw("asked").await.unwrap().unwrap_err();
+    let broken = reply.next_raw(Some("asked")).await.unwrap().unwrap_err();
     assert_eq!(broken.error.kind, ErrorKind::Timeout, "{broken}");
-    assert!(reply.next_raw("asked").await.is_none());
+    assert!(reply.next_raw(Some("asked")).await.is_none());
 }
 
 /// What a future gives now, if anything.

@@ -225,7 +225,7 @@ impl Client {
 /// All bytes of an answer that is passed on, and how it broke if it did.
 pub(crate) async fn raw(reply: &mut Reply) -> (Vec<u8>, Option<Broken>) {
     let mut bytes = Vec::new();
-    while let Some(piece) = reply.next_raw("asked").await {
+    while let Some(piece) = reply.next_raw(Some("asked")).await {
         match piece {
             Ok(piece) => bytes.extend_from_slice(&piece),
             Err(broken) => return (bytes, Some(broken)),
