@@ -1,5 +1,6 @@
 //! An answer that has begun.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Reply {
     losses: Vec<Loss>,
     sent: Vec<Sent>,
     answer: Box<Answer>,
+    /// What was read of bytes that were passed on.
+    heard: VecDeque<Event>,
     shared: Arc<Shared>,
     tally: Tally,
 }
@@ -42,7 +45,7 @@ impl Reply {
         estimated: u64,
     ) -> Self {
         let tally = Tally { estimated, usage: Usage::default(), unwritten: false };
-        Self { target, losses, sent, answer, shared, tally }
+        Self { target, losses, sent, answer, heard: VecDeque::new(), shared, tally }
     }
 
     /// Who answers.
@@ -106,26 +109,25 @@ impl Reply {
             let problem = "this answer can't be passed on as it came";
             return Some(Err(Broken { error: ApiError::new(ErrorKind::Server, problem) }));
         }
-        while self.heard().is_some() {}
-        match self.answer.next_raw(model).await {
+        let frames = self.answer.next_raw(model).await;
+        while let Some(event) = self.answer.heard() {
+            self.count(&event);
+            self.heard.push_back(event);
+        }
+        match frames {
             Some(Ok(frames)) => Some(Ok(frames)),
-            Some(Err(failure)) => {
-                while self.heard().is_some() {}
-                Some(Err(self.broken(&failure)))
-            }
+            Some(Err(failure)) => Some(Err(self.broken(&failure))),
             None => {
-                while self.heard().is_some() {}
                 self.keep_heard().await;
                 None
             }
         }
     }
 
-    /// The next event of the bytes that were given last; who does not ask for them misses nothing but them.
+    /// The next event of the bytes that were given, and at the end of the end itself. Ask for them each time: they are kept
+    /// until somebody does.
     pub fn heard(&mut self) -> Option<Event> {
-        let event = self.answer.heard()?;
-        self.count(&event);
-        Some(event)
+        self.heard.pop_front()
     }
 
     /// How a failure is told, after health was told of it.

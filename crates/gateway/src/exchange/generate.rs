@@ -194,13 +194,14 @@ async fn whole(job: Job) -> Response<Body> {
 async fn relayed(mut reply: Reply, model: Option<&str>, open: &mut Open) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
     while let Some(piece) = reply.next_raw(model).await {
-        let piece = piece.map_err(|broken| broken.error)?;
         open.hears(&mut reply);
+        let piece = piece.map_err(|broken| broken.error)?;
         if body.len() + piece.len() > MOST_WHOLE {
             return Err(too_large());
         }
         body.extend_from_slice(&piece);
     }
+    open.hears(&mut reply);
     Ok(body)
 }
 

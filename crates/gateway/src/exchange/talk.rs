@@ -129,13 +129,15 @@ impl Talk {
         loop {
             let frames =
                 self.while_waiting(reply.next_raw(model), keep_alive, timer.as_mut(), &mut open).await;
+            let finished = open.hears(&mut reply);
+            if finished {
+                open.completes();
+            }
             match frames {
                 Some(Ok(frames)) => {
-                    let finished = open.hears(&mut reply);
                     self.begin(&mut open);
                     open.gave(&frames);
                     if finished {
-                        open.completes();
                         open.ends(Ending::Answered);
                     }
                     self.outlet.give(frames).await;
@@ -149,7 +151,13 @@ impl Talk {
                     open.ends(Ending::Broken);
                     break;
                 }
-                None => break,
+                None => {
+                    // Some protocols have no end but that of their body.
+                    if finished {
+                        open.ends(Ending::Answered);
+                    }
+                    break;
+                }
             }
         }
         self.flush(&mut open).await;

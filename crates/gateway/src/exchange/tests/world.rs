@@ -98,7 +98,8 @@ impl World {
     pub(super) async fn record(&self) -> Entry {
         let mut entries = self.records().await;
         assert_eq!(entries.len(), 1, "{entries:?}");
-        entries.remove(0)
+        let id = entries.remove(0).id;
+        self.gateway.ledger().entry(&id).await.unwrap().unwrap()
     }
 }
 
