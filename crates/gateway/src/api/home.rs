@@ -13,7 +13,7 @@ use crate::body::Body;
 use crate::observe::clock::{unix_ms, written};
 use crate::observe::metrics::ending_word;
 
-/// The page's style.
+/// The page's style. The policy in the head of our pages names it by its hash, and allows no other.
 pub(super) const STYLE: &str = include_str!("home.css");
 
 /// How many requests are shown.
@@ -27,7 +27,9 @@ pub(crate) async fn home(gateway: &Gateway, request: &Request<Bytes>) -> Result<
     let mut page = Html(String::new());
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.raw("<meta name=\"viewport\" content=\"width=device-width\">\n<title>Switchrail</title>\n");
-    page.raw("<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<h1>Switchrail</h1>\n");
+    page.raw("<style>");
+    page.raw(STYLE);
+    page.raw("</style>\n</head>\n<body>\n<h1>Switchrail</h1>\n");
     let here = here(gateway, request);
     if has_keys {
         page.line("This gateway has keys: ask whoever runs it for one. What happens here is shown to admins, under /api.");
