@@ -1,5 +1,5 @@
 use crate::figures::{count, grouped, tokens};
-use crate::pattern::fits;
+use rail_stdx::fits;
 use crate::{
     Facts, ImageMatch, ReasoningMatch, Routing, Rule, RulePurpose, Session, Stickiness, ThinkingAsked,
     WebSearchMatch,
