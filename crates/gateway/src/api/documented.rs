@@ -86,8 +86,23 @@ async fn every_page_is_as_documented() {
     assert!(!targets.is_empty());
     compare("`GET /api/models`", &serde_json::json!({"models": targets}));
     compare("`POST /api/explain`", &json_of(&gateway, post("/api/explain", "application/json", ASKED)).await);
-    let new = NewKey { name: "mine".to_owned(), ..NewKey::default() };
-    let _ = gateway.ledger().create_key(&new, 1).await;
+    let since = "since=2024-02-01&until=2024-03-01";
+    let usage = json_of(&gateway, get(&format!("/api/usage?by=client&{since}"))).await;
+    assert_eq!((&usage["by"], &usage["rows"][0]["of"]), (&"client".into(), &"claude-code".into()));
+    assert_eq!((&usage["total"]["requests"], &usage["total"]["cost_usd"]), (&3.into(), &0.0375.into()));
+    compare("`GET /api/usage`", &usage);
+    let series = json_of(&gateway, get(&format!("/api/usage/series?{since}"))).await;
+    assert_eq!((&series["step_ms"], &series["points"][0]["requests"]), (&21_600_000.into(), &3.into()));
+    compare("`GET /api/usage/series`", &series);
+    let new = NewKey {
+        name: "mine".to_owned(),
+        models: vec!["claude-*".to_owned()],
+        rate: "60/min".parse().ok(),
+        budget: "5/day".parse().ok(),
+        ..NewKey::default()
+    };
+    gateway.ledger().create_key(&new, 1).await.unwrap();
+    compare("`GET /api/keys`", &json_of(&gateway, get("/api/keys")).await);
 }
 
 #[tokio::test]
@@ -103,7 +118,7 @@ async fn a_line_of_the_log_is_as_documented() {
 fn every_metric_is_documented() {
     let observe = observe(CONFIGURATION).0;
     observe.connections(1);
-    let text = observe.metrics(&[], Some(0));
+    let text = observe.metrics(&[], 0);
     let names = text
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE "))

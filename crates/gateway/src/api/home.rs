@@ -11,7 +11,6 @@ use super::{health, status};
 use crate::Gateway;
 use crate::body::Body;
 use crate::observe::clock::{unix_ms, written};
-use crate::observe::metrics::ending_word;
 
 /// The page's style. The policy in the head of our pages names it by its hash, and allows no other.
 pub(super) const STYLE: &str = include_str!("home.css");
@@ -103,7 +102,7 @@ fn requests(entries: &[Entry], page: &mut Html) {
     page.table(&["time", "client", "asked for", "answered by", "ending", "took", "cost"]);
     for entry in entries {
         let problem = entry.problem.as_deref().filter(|_| entry.ending != Ending::Answered);
-        let ending = format!("{} {}", entry.status, problem.unwrap_or(ending_word(entry.ending)));
+        let ending = format!("{} {}", entry.status, problem.unwrap_or(entry.ending.word()));
         let cost = entry.cost.map(|cost| cost.to_string()).unwrap_or_default();
         let took = format!("{} ms", entry.total_ms);
         let target = entry.target.as_deref().unwrap_or_default();

@@ -16,7 +16,7 @@ pub(crate) mod world;
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub use trace::Otlp;
 /// How long the last spans and lines may take at the end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Nobody tells of connections.
-const UNTOLD: u64 = u64::MAX;
+const UNTOLD: usize = usize::MAX;
 
 /// Told of everything that happens to requests. Cheap to clone: all clones tell the same listeners.
 ///
@@ -74,7 +74,7 @@ struct Inner {
     events: Events,
     log: Option<Arc<Log>>,
     traces: Option<Traces>,
-    connections: AtomicU64,
+    connections: AtomicUsize,
     listening: OnceLock<SocketAddr>,
     /// Secrets that are in no configuration.
     secrets: Vec<String>,
@@ -171,12 +171,12 @@ impl Observe {
     }
 
     /// So many connections are open now.
-    pub(crate) fn connections(&self, open: u64) {
+    pub(crate) fn connections(&self, open: usize) {
         self.0.connections.store(open, Ordering::Relaxed);
     }
 
     /// The gateway listens at this address.
-    pub fn listening(&self, address: SocketAddr) {
+    pub(crate) fn listening(&self, address: SocketAddr) {
         // The first one stays: a gateway listens once.
         let _ = self.0.listening.set(address);
     }
@@ -205,7 +205,7 @@ impl Observe {
     }
 
     /// Ends the live streams of events, so that a gateway that stops need not wait for them.
-    pub fn close_events(&self) {
+    pub(crate) fn close_events(&self) {
         self.0.events.close();
     }
 
@@ -245,10 +245,9 @@ impl Observe {
     }
 
     /// All metrics as text.
-    pub(crate) fn metrics(&self, health: &[TargetHealth], dropped_entries: Option<u64>) -> String {
+    pub(crate) fn metrics(&self, health: &[TargetHealth], dropped_entries: u64) -> String {
         let inner = &*self.0;
-        let mut dropped = vec![("event-readers", inner.events.left())];
-        dropped.extend(dropped_entries.map(|count| ("ledger-entries", count)));
+        let mut dropped = vec![("event-readers", inner.events.left()), ("ledger-entries", dropped_entries)];
         dropped.extend(inner.log.as_ref().map(|log| ("log-lines", log.lost())));
         dropped.extend(inner.traces.as_ref().map(|traces| ("spans", traces.lost())));
         let connections = Some(inner.connections.load(Ordering::Relaxed)).filter(|open| *open != UNTOLD);
@@ -282,7 +281,7 @@ impl Default for Inner {
             events: Events::new(started),
             log: None,
             traces: None,
-            connections: AtomicU64::new(UNTOLD),
+            connections: AtomicUsize::new(UNTOLD),
             listening: OnceLock::new(),
             secrets: Vec::new(),
         }

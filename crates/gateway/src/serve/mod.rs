@@ -79,6 +79,7 @@ pub async fn serve(
     if reach == Reach::Others && !gateway.ledger().has_keys().await? {
         return Err(ServeError::Open(address));
     }
+    gateway.observe().listening(address);
     let most =
         |limit: u32| Arc::new(Semaphore::new(usize::try_from(limit).unwrap_or(Semaphore::MAX_PERMITS)));
     let loaded = gateway.configuration();
@@ -90,6 +91,7 @@ pub async fn serve(
     let door = Arc::new(door);
     let mut open = JoinSet::new();
     loop {
+        door.gateway.observe().connections(open.len());
         tokio::select! {
             () = door.stop.cancelled() => break,
             Some(_ended) = open.join_next() => {}
@@ -99,6 +101,7 @@ pub async fn serve(
         }
     }
     drop(listener);
+    door.gateway.observe().close_events();
     let grace = door.gateway.configuration().settings.gateway.grace.0;
     let ended = timeout(grace, async { while open.join_next().await.is_some() {} }).await;
     if ended.is_err() {
