@@ -15,8 +15,8 @@ use crate::store::{Asking, Store};
 use crate::trouble::Trouble;
 use crate::usage::{Counted, Group};
 use crate::{
-    By, Entry, Figures, Key, KeyId, KeyState, Money, NewKey, Period, Point, Refusal, Standing, UsageQuery, UsageRow,
-    keeper, row, secret,
+    By, Entry, Figures, Key, KeyId, KeyState, Money, NewKey, Period, Point, Refusal, Standing, UsageQuery,
+    UsageRow, keeper, row, secret,
 };
 
 /// So long the last one who leaves waits for what is not written yet.
@@ -39,7 +39,10 @@ impl Place {
     /// The database of an address, if it is one that is known here.
     pub fn at(address: &Secret) -> Option<Self> {
         let known = ["postgres://", "postgresql://"];
-        known.iter().any(|scheme| address.reveal().starts_with(scheme)).then(|| Self::Postgres(address.clone()))
+        known
+            .iter()
+            .any(|scheme| address.reveal().starts_with(scheme))
+            .then(|| Self::Postgres(address.clone()))
     }
 }
 
@@ -63,7 +66,9 @@ pub enum LedgerError {
         problem: String,
     },
     /// A key that is not revoked has this name.
-    #[error("there is a key `{name}` already; choose another name, or revoke it first: `rail key revoke {name}`")]
+    #[error(
+        "there is a key `{name}` already; choose another name, or revoke it first: `rail key revoke {name}`"
+    )]
     NameTaken {
         /// The name.
         name: String,
@@ -102,7 +107,8 @@ impl Ledger {
             Place::File(_) => THREADS,
             Place::Postgres(_) | Place::Memory => 1,
         };
-        let runtime = Builder::new_multi_thread().worker_threads(threads).thread_name("ledger").enable_all().build();
+        let runtime =
+            Builder::new_multi_thread().worker_threads(threads).thread_name("ledger").enable_all().build();
         let runtime = runtime.map_err(|error| open(format!("no thread can be started: {error}")))?;
         let handle = runtime.handle().clone();
         // From here on the runtime is shut down properly, whatever happens.
@@ -167,7 +173,9 @@ impl Ledger {
     pub async fn standings(&self, now: u64) -> Result<Vec<Standing>, LedgerError> {
         let from = first_day(Period::Month, now);
         let (accounts, spent, held) = self
-            .ask(async move |store| Ok((store.accounts().await?, store.spent(from).await?, store.held(now).await?)))
+            .ask(async move |store| {
+                Ok((store.accounts().await?, store.spent(from).await?, store.held(now).await?))
+            })
             .await?;
         let standing = |Account { key, .. }: Account| {
             let from = first_day(key.budget.map_or(Period::Month, |budget| budget.per), now);
@@ -223,7 +231,8 @@ impl Ledger {
         let asking = Asking { key: key.clone(), names, expected, now };
         let desk = Arc::clone(&self.0.desk);
         // The hold is made where it is booked, so that it is given back if nobody waits for it any more.
-        let held = self.on(async move |store| Ok(store.hold(&asking).await?.map(|booked| Hold::new(booked, desk))));
+        let held =
+            self.on(async move |store| Ok(store.hold(&asking).await?.map(|booked| Hold::new(booked, desk))));
         held.await.map_err(refused)?
     }
 
@@ -268,7 +277,9 @@ impl Ledger {
         let grouped = self.count(since, until, Group::By(by)).await?;
         let names: BTreeMap<String, String> = match by {
             By::Key => self.keys().await?.into_iter().map(|key| (key.id.0, key.name)).collect(),
-            By::Model | By::Day | By::Session | By::Client | By::VirtualModel | By::Provider => BTreeMap::new(),
+            By::Model | By::Day | By::Session | By::Client | By::VirtualModel | By::Provider => {
+                BTreeMap::new()
+            }
         };
         let row = |(of, figures): (Option<String>, Figures)| {
             let name = of.as_ref().and_then(|of| names.get(of).cloned());
@@ -317,16 +328,18 @@ impl Ledger {
         self.ask(async move |store| store.prune(before).await).await
     }
 
-    async fn count(&self, since: u64, until: u64, group: Group) -> Result<Vec<crate::usage::Grouped>, LedgerError> {
+    async fn count(
+        &self,
+        since: u64,
+        until: u64,
+        group: Group,
+    ) -> Result<Vec<crate::usage::Grouped>, LedgerError> {
         let counted = Counted { since: row::int(since), until: row::int(until), group };
         self.ask(async move |store| store.count(counted).await).await
     }
 
     /// Asks the database, on the ledger's own threads.
-    async fn ask<T: Send + 'static, F>(
-        &self,
-        work: impl FnOnce(Arc<Store>) -> F,
-    ) -> Result<T, LedgerError>
+    async fn ask<T: Send + 'static, F>(&self, work: impl FnOnce(Arc<Store>) -> F) -> Result<T, LedgerError>
     where
         F: Future<Output = Result<T, Trouble>> + Send + 'static,
     {
@@ -376,7 +389,9 @@ impl Drop for Shutdown {
 
 /// What to say of a ledger that a newer version has written.
 pub(crate) fn newer(version: i64, known: usize) -> String {
-    format!("a newer version of rail has written it (its version is {version}, this rail knows {known}); update rail")
+    format!(
+        "a newer version of rail has written it (its version is {version}, this rail knows {known}); update rail"
+    )
 }
 
 fn refused(trouble: Trouble) -> Refusal {

@@ -53,7 +53,6 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Ok(way) => way,
         Err((error, ending)) => return open.fail(inbound, &error, ending),
     };
-    open.is_paid(way.tokens);
     let reply_to = reply_to(&arrival, &request, &way);
     let job = Job { open, arrival, request, way, reply_to, kind };
     match kind {

@@ -16,7 +16,7 @@ pub(crate) mod world;
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub use trace::Otlp;
 /// How long the last spans and lines may take at the end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Nobody tells of connections.
-const UNTOLD: usize = usize::MAX;
+const UNTOLD: u64 = u64::MAX;
 
 /// Told of everything that happens to requests. Cheap to clone: all clones tell the same listeners.
 ///
@@ -74,7 +74,7 @@ struct Inner {
     events: Events,
     log: Option<Arc<Log>>,
     traces: Option<Traces>,
-    connections: AtomicUsize,
+    connections: AtomicU64,
     listening: OnceLock<SocketAddr>,
     /// Secrets that are in no configuration.
     secrets: Vec<String>,
@@ -171,7 +171,7 @@ impl Observe {
     }
 
     /// So many connections are open now.
-    pub(crate) fn connections(&self, open: usize) {
+    pub(crate) fn connections(&self, open: u64) {
         self.0.connections.store(open, Ordering::Relaxed);
     }
 
@@ -281,7 +281,7 @@ impl Default for Inner {
             events: Events::new(started),
             log: None,
             traces: None,
-            connections: AtomicUsize::new(UNTOLD),
+            connections: AtomicU64::new(UNTOLD),
             listening: OnceLock::new(),
             secrets: Vec::new(),
         }

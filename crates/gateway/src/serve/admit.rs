@@ -1,10 +1,13 @@
 //! Who may come in.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use http::HeaderMap;
 use rail_config::settings;
 use rail_ledger::{Key, Ledger, Refusal};
 use rail_model::ErrorKind;
 
+use super::Door;
 use super::hosts::{Reach, foreign_origin};
 use super::keys::Sent;
 use super::refused::{Refused, unauthorized};
@@ -16,6 +19,30 @@ pub(super) enum Need {
     Any,
     /// One that may change things.
     Admin,
+}
+
+/// Whether there are keys. The ledger is asked no more than once in a while, so that a gateway without keys does not look into it for
+/// every request; once there are keys, there always are.
+#[derive(Default)]
+pub(super) struct HasKeys(AtomicU64);
+
+/// For so many milliseconds there are no keys if there were none.
+const NONE_FOR: u64 = 1000;
+/// Instead of the moment at which there were none.
+const YES: u64 = u64::MAX;
+
+impl HasKeys {
+    /// Whether there are any at this Unix millisecond.
+    async fn ask(&self, ledger: &Ledger, now: u64) -> Result<bool, Refusal> {
+        let none_at = self.0.load(Ordering::Relaxed);
+        if none_at == YES || now.abs_diff(none_at) < NONE_FOR {
+            return Ok(none_at == YES);
+        }
+        let has_keys = ledger.has_keys().await;
+        let has_keys = has_keys.map_err(|error| Refusal::Ledger { problem: error.to_string() })?;
+        self.0.store(if has_keys { YES } else { now }, Ordering::Relaxed);
+        Ok(has_keys)
+    }
 }
 
 /// A request that stands before the door.
@@ -33,18 +60,16 @@ pub(super) struct Caller<'a> {
 /// that pages of other sites are kept out; where keys are needed, such a page has none.
 pub(super) async fn admit(
     caller: &Caller<'_>,
-    ledger: &Ledger,
-    reach: Reach,
+    door: &Door,
     settings: &settings::Gateway,
 ) -> Result<Option<Key>, Refused> {
     let sent = Sent::read(caller.headers, caller.query);
     if !sent.in_address.is_empty() && !settings.url_keys {
         return Err(unauthorized(IN_ADDRESS));
     }
-    let has_keys = ledger.has_keys().await;
-    let has_keys = has_keys.map_err(|error| Refusal::Ledger { problem: error.to_string() })?;
-    if !has_keys {
-        return match (reach, foreign_origin(caller.headers, &settings.hosts)) {
+    let ledger = door.gateway.ledger();
+    if !door.has_keys.ask(ledger, caller.now).await? {
+        return match (door.reach, foreign_origin(caller.headers, &settings.hosts)) {
             (Reach::Here, None) => Ok(None),
             (Reach::Here, Some(origin)) => Err(foreign(origin)),
             (Reach::Others, _) => Err(unauthorized(NO_KEYS)),

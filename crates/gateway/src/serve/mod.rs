@@ -30,6 +30,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::admit::HasKeys;
 use self::hosts::Reach;
 use self::ids::Ids;
 use self::record::Written;
@@ -61,6 +62,7 @@ struct Door {
     stop: CancellationToken,
     /// How many more requests may be on their way.
     places: Arc<Semaphore>,
+    has_keys: HasKeys,
     ids: Ids,
     written: Written,
 }
@@ -79,19 +81,19 @@ pub async fn serve(
     if reach == Reach::Others && !gateway.ledger().has_keys().await? {
         return Err(ServeError::Open(address));
     }
-    gateway.observe().listening(address);
     let most =
         |limit: u32| Arc::new(Semaphore::new(usize::try_from(limit).unwrap_or(Semaphore::MAX_PERMITS)));
     let loaded = gateway.configuration();
     let limits = &loaded.settings.gateway.limits;
     let (connections, places) = (most(limits.connections), most(limits.requests));
     drop(loaded);
-    let door =
-        Door { gateway, reach, stop, places, ids: Ids::new(fastrand::u32(..)), written: Written::default() };
+    gateway.observe().listening(address);
+    let (has_keys, ids) = (HasKeys::default(), Ids::new(fastrand::u32(..)));
+    let door = Door { gateway, reach, stop, places, has_keys, ids, written: Written::default() };
     let door = Arc::new(door);
     let mut open = JoinSet::new();
     loop {
-        door.gateway.observe().connections(open.len());
+        door.gateway.observe().connections(open.len() as u64);
         tokio::select! {
             () = door.stop.cancelled() => break,
             Some(_ended) = open.join_next() => {}

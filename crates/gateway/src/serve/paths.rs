@@ -278,9 +278,6 @@ mod tests {
             "/api/a%5c..%5cb",
             "/metrics/",
             "/v1beta/models/",
-            "/v1beta/models/:generateContent",
-            "/v1beta/models/g:generatecontent",
-            "/v1beta/models/g",
             "/v1beta/models/../x:generateContent",
             "/v1beta/models/%2e%2e/x:generateContent",
             "/v1beta/models/..%2Fx:generateContent",
@@ -298,6 +295,13 @@ mod tests {
             for method in ["GET", "POST"] {
                 assert_eq!(seen(method, path, ""), "nothing", "{method} {path:?}");
             }
+        }
+        // These are models that one may ask about, and nothing else.
+        for path in
+            ["/v1beta/models/g", "/v1beta/models/g:generatecontent", "/v1beta/models/:generateContent"]
+        {
+            assert_eq!(seen("GET", path, ""), format!("gemini Models {path}"));
+            assert_eq!(seen("POST", path, ""), "allow GET, HEAD", "{path}");
         }
     }
 

@@ -158,7 +158,7 @@ impl Visit<'_> {
         let body = match operation {
             Operation::Models => Vec::new(),
             Operation::Generate | Operation::GenerateStream | Operation::Count | Operation::Embed => {
-                self.whole_body().await?
+                self.read().await?
             }
         };
         let call = HttpCall {
@@ -180,7 +180,8 @@ impl Visit<'_> {
         Ok(Box::pin(exchange(&self.door.gateway, arrival)).await)
     }
 
-    async fn whole_body(&mut self) -> Result<Vec<u8>, Refused> {
+    /// The whole body.
+    async fn read(&mut self) -> Result<Vec<u8>, Refused> {
         let limits = &self.loaded.settings.gateway.limits;
         let whole = read(&mut self.body, &self.head.headers, limits).await?;
         self.unread = false;
@@ -199,7 +200,7 @@ impl Visit<'_> {
             Page::Api if !reads => self.admit(Need::Admin).await?,
             Page::Api | Page::Metrics => self.admit(Need::Any).await?,
         };
-        let body = if reads { Vec::new() } else { self.whole_body().await? };
+        let body = if reads { Vec::new() } else { self.read().await? };
         let answer = page(&self.door.gateway, &self.page_request(key, body)).await;
         answer.ok_or_else(|| {
             let message = format!("there is no page at `{}`", self.head.uri.path());
@@ -235,8 +236,7 @@ impl Visit<'_> {
     async fn admit(&self, need: Need) -> Result<Option<Key>, Refused> {
         let query = self.head.uri.query().unwrap_or_default();
         let caller = Caller { headers: &self.head.headers, query, need, now: self.came.unix_ms };
-        let (ledger, settings) = (self.door.gateway.ledger(), &self.loaded.settings.gateway);
-        admit(&caller, ledger, self.door.reach, settings).await
+        admit(&caller, self.door, &self.loaded.settings.gateway).await
     }
 
     async fn wait_for_place(&self) -> Result<OwnedSemaphorePermit, Refused> {

@@ -126,7 +126,8 @@ impl Pool {
         });
         let connection =
             Connection { client, statements: tokio::sync::Mutex::default(), task: task.abort_handle() };
-        let session = "SET default_transaction_isolation = 'read committed'; SET client_min_messages = 'warning'";
+        let session =
+            "SET default_transaction_isolation = 'read committed'; SET client_min_messages = 'warning'";
         connection.client.batch_execute(session).await?;
         Ok(connection)
     }

@@ -160,7 +160,8 @@ impl World {
 #[test]
 fn the_ledger_does_what_the_model_says() {
     for bed in Bed::all() {
-        let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+        let mut runner =
+            TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
         let cases = std::cell::Cell::new(0);
         let ran = runner.run(&prop::collection::vec(step(), 1..60), |steps| {
             cases.set(cases.get() + 1);

@@ -18,7 +18,8 @@ fn only_its_owner_reads_a_ledger() {
         let ledger = bed.open().await;
         key(&ledger, &named("ci")).await;
         let Bed::File(folder) = &bed else { unreachable!() };
-        let files: Vec<_> = std::fs::read_dir(folder.path().join("state")).unwrap().map(|file| file.unwrap()).collect();
+        let files: Vec<_> =
+            std::fs::read_dir(folder.path().join("state")).unwrap().map(|file| file.unwrap()).collect();
         assert_eq!(files.len(), 3, "with its log and its index");
         for file in files {
             assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{:?}", file.path());
@@ -56,7 +57,8 @@ fn a_ledger_of_a_newer_version_is_not_touched() {
             Bed::Postgres(..) => "UPDATE @schema SET version = 99",
         });
         let said = problem(&bed.place()).await;
-        let end = "a newer version of rail has written it (its version is 99, this rail knows 1); update rail";
+        let end =
+            "a newer version of rail has written it (its version is 99, this rail knows 1); update rail";
         assert!(said.ends_with(end), "{said}");
     });
 }
@@ -66,15 +68,20 @@ fn what_can_not_be_opened_is_told() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| Place::File(folder.path().join(name));
-        let told = async |place: &Place| {
-            problem(place).await.replace(folder.path().to_str().unwrap(), "")
-        };
-        std::fs::write(folder.path().join("text"), "no database, but long enough to be taken for one ".repeat(50)).unwrap();
+        let told = async |place: &Place| problem(place).await.replace(folder.path().to_str().unwrap(), "");
+        std::fs::write(
+            folder.path().join("text"),
+            "no database, but long enough to be taken for one ".repeat(50),
+        )
+        .unwrap();
         insta::assert_snapshot!(told(&place("text")).await, @"");
         insta::assert_snapshot!(told(&place("text/ledger.db")).await, @"");
         std::fs::create_dir(folder.path().join("folder")).unwrap();
         insta::assert_snapshot!(told(&place("folder")).await, @"");
-        let away = Place::Postgres(Secret::new(format!("postgres://u:hidden@{}/rail", folder.path().to_str().unwrap().replace('/', "%2F"))));
+        let away = Place::Postgres(Secret::new(format!(
+            "postgres://u:hidden@{}/rail",
+            folder.path().to_str().unwrap().replace('/', "%2F")
+        )));
         insta::assert_snapshot!(told(&away).await, @"");
         let wrong = Place::Postgres(Secret::new("postgres://u:hidden@host:what/rail"));
         insta::assert_snapshot!(told(&wrong).await, @"");

@@ -56,7 +56,10 @@ fn a_server_that_is_killed_admits_nothing_that_is_not_booked() {
         let told = server.sql(&address, "SELECT count(*), sum(cost) FROM rail_entries").unwrap();
         let recorded = admitted + 1;
         assert_eq!(told, format!("{recorded}|{}", recorded * 2));
-        assert_eq!(server.sql(&address, "SELECT amount FROM rail_spent").unwrap(), (recorded * 2).to_string());
+        assert_eq!(
+            server.sql(&address, "SELECT amount FROM rail_spent").unwrap(),
+            (recorded * 2).to_string()
+        );
         assert_eq!(ledger.dropped(), 0);
     });
 }

@@ -67,7 +67,10 @@ fn nothing_is_lost_between_holding_and_recording() {
                     }
                     admitted.fetch_add(1, Ordering::Relaxed);
                     cost.fetch_add(spent, Ordering::Relaxed);
-                    ledger.record(entry(&format!("{task:03}-{turn:03}"), NOON, Some(&id), Some(spent)), Some(hold));
+                    ledger.record(
+                        entry(&format!("{task:03}-{turn:03}"), NOON, Some(&id), Some(spent)),
+                        Some(hold),
+                    );
                 }
             });
         }
@@ -86,7 +89,8 @@ fn nothing_is_lost_between_holding_and_recording() {
         let mut number = 0;
         while let Ok(hold) = ledgers[number % 2].hold(&id, &[], Money(100), NOON).await {
             let id = &id;
-            ledgers[number % 2].record(entry(&format!("z{number:03}"), NOON, Some(id), Some(100)), Some(hold));
+            ledgers[number % 2]
+                .record(entry(&format!("z{number:03}"), NOON, Some(id), Some(100)), Some(hold));
             ledgers[number % 2].flush().await.unwrap();
             number += 1;
         }

@@ -14,7 +14,11 @@ async fn filled(bed: &Bed) -> (Ledger, KeyId) {
     let entries = [
         entry("1", NOON, Some(&id), Some(100)),
         Entry { first_ms: Some(200), total_ms: 3000, ..entry("2", NOON + 1, Some(&id), Some(50)) },
-        Entry { target: Some("one,small".to_owned()), session: Some("s".to_owned()), ..entry("3", NOON + DAY, None, None) },
+        Entry {
+            target: Some("one,small".to_owned()),
+            session: Some("s".to_owned()),
+            ..entry("3", NOON + DAY, None, None)
+        },
         Entry {
             target: None,
             ending: Ending::Refused,

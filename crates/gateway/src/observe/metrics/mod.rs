@@ -45,7 +45,7 @@ pub(crate) struct Gauges<'a> {
     /// Requests on their way.
     pub(crate) in_flight: usize,
     /// Open connections, if somebody tells.
-    pub(crate) connections: Option<usize>,
+    pub(crate) connections: Option<u64>,
     /// How targets fare.
     pub(crate) health: &'a [TargetHealth],
     /// When the gateway started, in Unix milliseconds.
