@@ -7,7 +7,6 @@ use rail_route::tokens;
 use rail_wire::{ReplyTo, VectorSpelling, openai_chat};
 
 use super::record::Open;
-use super::shim::Shim as _;
 use super::way;
 use crate::Gateway;
 use crate::arrival::Arrival;
