@@ -4,11 +4,15 @@ mod clock;
 mod config;
 mod debug;
 mod init;
+mod key;
+mod ledger;
 mod output;
 mod provider;
 mod route;
 mod setup;
 mod state;
+mod table;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -41,12 +45,17 @@ enum Command {
     /// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers
     /// may also come from a pipe, one a line.
     Init(init::Init),
+    /// The gateway's own keys: who may use it, and how much.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
     /// Which model answers a request, and why.
     #[command(subcommand)]
     Route(route::Route),
+    /// What requests through the gateway used: tokens, cost, latency, failures.
+    Usage(usage::Usage),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -73,6 +82,8 @@ fn main() -> ExitCode {
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
+        Command::Key(key) => key.run(&common),
+        Command::Usage(usage) => usage.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

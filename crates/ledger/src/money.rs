@@ -51,7 +51,9 @@ impl FromStr for Money {
             let nanos: i64 = format!("{part:0<9}").parse().ok()?;
             whole.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos).map(Self)
         };
-        read().ok_or_else(|| WordError::new(format!("`{text}` is no amount; write dollars, such as `5` or `0.25`")))
+        read().ok_or_else(|| {
+            WordError::new(format!("`{text}` is no amount; write dollars, such as `5` or `0.25`"))
+        })
     }
 }
 

@@ -51,7 +51,9 @@ impl FromStr for Budget {
             Some(Self { amount, per })
         };
         read().ok_or_else(|| {
-            WordError(format!("`{text}` is no budget; write dollars for a day or a month, such as `5/day` or `20/month`"))
+            WordError(format!(
+                "`{text}` is no budget; write dollars for a day or a month, such as `5/day` or `20/month`"
+            ))
         })
     }
 }
@@ -128,9 +130,16 @@ mod tests {
     #[test]
     fn rates_and_budgets() {
         let rate = |text: &str| text.parse::<Rate>().map(|rate| rate.to_string()).unwrap_or_default();
-        let budget =
-            |text: &str| text.parse::<Budget>().map(|budget| budget.to_string()).unwrap_or_default();
-        for (text, expected) in [("60/min", "60/min"), (" 1 /min ", "1/min"), ("0/min", ""), ("60", ""), ("-1/min", ""), ("60/s", ""), ("99999999999/min", "")] {
+        let budget = |text: &str| text.parse::<Budget>().map(|budget| budget.to_string()).unwrap_or_default();
+        for (text, expected) in [
+            ("60/min", "60/min"),
+            (" 1 /min ", "1/min"),
+            ("0/min", ""),
+            ("60", ""),
+            ("-1/min", ""),
+            ("60/s", ""),
+            ("99999999999/min", ""),
+        ] {
             assert_eq!(rate(text), expected, "{text}");
         }
         for (text, expected) in [

@@ -79,15 +79,21 @@ impl Postgres {
             Some(_) => Some(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port()),
             None => None,
         };
-        let server =
-            Self { folder, programs, port, databases: AtomicU64::new(0), running: Mutex::new(None) };
+        let server = Self { folder, programs, port, databases: AtomicU64::new(0), running: Mutex::new(None) };
         if let Some(tls) = tls {
             server.private("server.crt", &tls.certificate)?;
             server.private("server.key", &tls.key)?;
         }
         own(server.folder.path())?;
         let mut init = server.command("initdb");
-        init.args(["--no-sync", "--auth=trust", "--username=postgres", "--no-locale", "--encoding=UTF8", "--pgdata"]);
+        init.args([
+            "--no-sync",
+            "--auth=trust",
+            "--username=postgres",
+            "--no-locale",
+            "--encoding=UTF8",
+            "--pgdata",
+        ]);
         succeeded(&init.arg(server.data()).output()?)?;
         server.restart()?;
         Ok(server)
@@ -138,7 +144,11 @@ impl Postgres {
     pub fn restart(&self) -> io::Result<()> {
         self.stop();
         let mut command = self.command("sh");
-        command.args(["-c", GUARD, "postgres"]).arg(self.programs.join("postgres")).arg("-D").arg(self.data());
+        command
+            .args(["-c", GUARD, "postgres"])
+            .arg(self.programs.join("postgres"))
+            .arg("-D")
+            .arg(self.data());
         let mut set = |name: &str, value: &str| {
             command.arg("-c").arg(format!("{name}={value}"));
         };
@@ -164,7 +174,8 @@ impl Postgres {
             return Err(io::Error::other("the server has no pipes"));
         };
         let reading = ready(BufReader::new(said))?;
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { guard, leash, reading });
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Running { guard, leash, reading });
         Ok(())
     }
 
@@ -181,7 +192,10 @@ impl Postgres {
     }
 
     /// A program of PostgreSQL's, or of the system's, without the rights of root: a server refuses to run with them.
-    #[expect(clippy::disallowed_methods, reason = "the server is a foreign program, and this is no product code")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the server is a foreign program, and this is no product code"
+    )]
     fn command(&self, name: &str) -> Command {
         let program = if name == "sh" { PathBuf::from(name) } else { self.programs.join(name) };
         let mut command = match unprivileged() {
@@ -227,9 +241,10 @@ fn programs() -> io::Result<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
     let newest = versions.map(|entry| entry.path()).max_by_key(|path| number(path));
-    let candidates = newest.map(|path| path.join("bin")).into_iter().chain(
-        ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"].map(PathBuf::from),
-    );
+    let candidates = newest
+        .map(|path| path.join("bin"))
+        .into_iter()
+        .chain(["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"].map(PathBuf::from));
     let found = candidates.into_iter().find(|folder| folder.join("initdb").is_file());
     let missing = || {
         let text = "no `initdb` found; install PostgreSQL, with Debian `apt-get install postgresql`";

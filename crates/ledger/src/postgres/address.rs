@@ -64,7 +64,8 @@ pub(super) fn read(address: &Secret) -> Result<Address, String> {
         // To prove an authority but no name is of little use; both are wanted here.
         Some("require" | "verify-ca" | "verify-full") => (SslMode::Require, Trust::Proven(roots)),
         Some(_) => {
-            return Err("its `sslmode` is not known; write `disable`, `prefer`, `require` or `verify-full`".to_owned());
+            return Err("its `sslmode` is not known; write `disable`, `prefer`, `require` or `verify-full`"
+                .to_owned());
         }
     };
     config.ssl_mode(mode);

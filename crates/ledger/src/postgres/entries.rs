@@ -18,8 +18,8 @@ const PRUNED: i64 = 2000;
 /// never wait for each other.
 static WRITE: LazyLock<String> = LazyLock::new(|| {
     let kind = |column: &str| match column {
-        "at" | "input" | "cache_read" | "cache_write" | "output" | "reasoning" | "cost" | "first_ms" | "total_ms"
-        | "status" | "repaired" => "bigint",
+        "at" | "input" | "cache_read" | "cache_write" | "output" | "reasoning" | "cost" | "first_ms"
+        | "total_ms" | "status" | "repaired" => "bigint",
         "stream" | "relayed" => "boolean",
         _ => "text",
     };
@@ -43,8 +43,9 @@ const KEEP: &str = "INSERT INTO rail_bodies (id, request, answer) SELECT * FROM 
 const PRUNE: &str = "WITH old AS (SELECT id FROM rail_entries WHERE at < $1 ORDER BY at, id LIMIT $2), \
     bodies AS (DELETE FROM rail_bodies WHERE id IN (SELECT id FROM old)), \
     gone AS (DELETE FROM rail_entries WHERE id IN (SELECT id FROM old) RETURNING 1) SELECT count(*) FROM gone";
-static RECENT: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT {} FROM rail_entries WHERE id < $2 ORDER BY id DESC LIMIT $1", row::ENTRY));
+static RECENT: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT {} FROM rail_entries WHERE id < $2 ORDER BY id DESC LIMIT $1", row::ENTRY)
+});
 static ENTRY: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {} FROM rail_entries WHERE id = $1", row::ENTRY));
 
@@ -108,7 +109,10 @@ type Column<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 
 /// The values of entries, column by column.
 fn columns<'a>(entries: &[&'a Entry]) -> Vec<Column<'a>> {
-    fn of<'a, T: ToSql + Sync + Send + 'a>(entries: &[&'a Entry], value: impl Fn(&'a Entry) -> T) -> Column<'a> {
+    fn of<'a, T: ToSql + Sync + Send + 'a>(
+        entries: &[&'a Entry],
+        value: impl Fn(&'a Entry) -> T,
+    ) -> Column<'a> {
         Box::new(entries.iter().map(|entry| value(entry)).collect::<Vec<T>>())
     }
     fn maybe(text: Option<&String>) -> Option<Cow<'_, str>> {

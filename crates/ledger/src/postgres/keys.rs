@@ -151,6 +151,7 @@ fn one(rows: &[Row]) -> Result<Option<Account>, Trouble> {
 }
 
 fn amounts(rows: &[Row]) -> Result<Vec<Amount>, Trouble> {
-    let amount = |row: &Row| Ok(Amount { key: row.try_get(0)?, day: row.try_get(1)?, amount: row.try_get(2)? });
+    let amount =
+        |row: &Row| Ok(Amount { key: row.try_get(0)?, day: row.try_get(1)?, amount: row.try_get(2)? });
     rows.iter().map(amount).collect()
 }

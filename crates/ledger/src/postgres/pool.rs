@@ -117,16 +117,21 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Connection, Trouble> {
-        // Sessions are read committed whatever the database's default is: two statements of a transaction see two moments.
         let tls = connector(&self.address.trust).map_err(Trouble::Away)?;
-        let (client, connection) = self.address.config.connect(tls).await?;
+        let (client, connection) = self.address.config.connect(tls).await.map_err(|error| {
+            let is_silent = error.as_db_error().is_none();
+            let question = if is_silent { "; is the server running, and is its address right?" } else { "" };
+            Trouble::Away(format!("{}{question}", Trouble::from(error).words()))
+        })?;
         let task = self.handle.spawn(async move {
             // Whoever waits for an answer is told of the failure.
             let _ = connection.await;
         });
         let connection =
             Connection { client, statements: tokio::sync::Mutex::default(), task: task.abort_handle() };
-        let session = "SET default_transaction_isolation = 'read committed'; SET client_min_messages = 'warning'";
+        // Whatever the default of the database is, two statements of a transaction must see two moments.
+        let session =
+            "SET default_transaction_isolation = 'read committed'; SET client_min_messages = 'warning'";
         connection.client.batch_execute(session).await?;
         Ok(connection)
     }

@@ -15,12 +15,14 @@ use super::address::Trust;
 /// A way to speak TLS with a server that proves itself so far; the error says what is missing.
 pub(super) fn connector(trust: &Trust) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
+    let builder =
+        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| format!("TLS can't be set up: {error}"))?;
     let config = match trust {
-        Trust::Anybody => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider))).with_no_client_auth()
-        }
+        Trust::Anybody => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+            .with_no_client_auth(),
         Trust::Proven(file) => builder.with_root_certificates(roots(file.as_deref())?).with_no_client_auth(),
     };
     Ok(MakeRustlsConnect::new(config))
@@ -37,7 +39,9 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
     let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
     for certificate in CertificateDer::pem_slice_iter(&bytes) {
         let certificate = certificate.map_err(|_| wrong("it is cut short, or no PEM file".to_owned()))?;
-        roots.add(certificate).map_err(|error| wrong(format!("a certificate in it can't be read: {error}")))?;
+        roots
+            .add(certificate)
+            .map_err(|error| wrong(format!("a certificate in it can't be read: {error}")))?;
     }
     if roots.is_empty() { Err(wrong("it holds no certificate".to_owned())) } else { Ok(roots) }
 }

@@ -19,11 +19,14 @@ const PRUNED: i64 = 2000;
 /// What was recorded before is left as it is.
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     let marks: Vec<String> = (1..=28).map(|mark| format!("?{mark}")).collect();
-    format!("INSERT INTO entries ({}, repaired) VALUES ({}) ON CONFLICT DO NOTHING", row::ENTRY, marks.join(","))
+    format!(
+        "INSERT INTO entries ({}, repaired) VALUES ({}) ON CONFLICT DO NOTHING",
+        row::ENTRY,
+        marks.join(",")
+    )
 });
-static RECENT: LazyLock<String> = LazyLock::new(|| {
-    format!("SELECT {} FROM entries WHERE id < ?2 ORDER BY id DESC LIMIT ?1", row::ENTRY)
-});
+static RECENT: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {} FROM entries WHERE id < ?2 ORDER BY id DESC LIMIT ?1", row::ENTRY));
 static ENTRY: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {} FROM entries WHERE id = ?1", row::ENTRY));
 
@@ -75,8 +78,9 @@ impl Sqlite {
 
 fn write(change: &Connection, batch: &[Item]) -> Result<(), Trouble> {
     let mut insert = change.prepare_cached(&INSERT)?;
-    let mut keep = change
-        .prepare_cached("INSERT INTO bodies (id, request, answer) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;
+    let mut keep = change.prepare_cached(
+        "INSERT INTO bodies (id, request, answer) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+    )?;
     let mut release = change.prepare_cached("DELETE FROM holds WHERE number = ?1")?;
     let mut spent: BTreeMap<(&str, i64), i64> = BTreeMap::new();
     for Item { entry, hold, .. } in batch {

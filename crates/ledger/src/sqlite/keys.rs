@@ -107,7 +107,11 @@ impl Sqlite {
 
     pub(crate) async fn held(&self, now: u64) -> Result<Vec<Amount>, Trouble> {
         let reader = self.reader.lock().await;
-        amounts(&reader, "SELECT key, day, sum(amount) FROM holds WHERE until > ?1 GROUP BY key, day", int(now))
+        amounts(
+            &reader,
+            "SELECT key, day, sum(amount) FROM holds WHERE until > ?1 GROUP BY key, day",
+            int(now),
+        )
     }
 }
 
@@ -132,8 +136,7 @@ fn used(connection: &Connection, key: &Key, now: u64) -> Result<Used, Trouble> {
 
 fn amounts(connection: &Connection, sql: &str, from: i64) -> Result<Vec<Amount>, Trouble> {
     let mut found = connection.prepare_cached(sql)?;
-    let rows = found.query_map([from], |row| {
-        Ok(Amount { key: row.get(0)?, day: row.get(1)?, amount: row.get(2)? })
-    })?;
+    let rows = found
+        .query_map([from], |row| Ok(Amount { key: row.get(0)?, day: row.get(1)?, amount: row.get(2)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -78,19 +78,26 @@ fn figures(seen: &Connection, counted: Counted) -> Result<BTreeMap<Option<String
 }
 
 /// Percentiles of a column, which SQLite does not know itself.
-fn latencies(seen: &Connection, counted: Counted, column: &str) -> Result<Vec<(Option<String>, Latency)>, Trouble> {
+fn latencies(
+    seen: &Connection,
+    counted: Counted,
+    column: &str,
+) -> Result<Vec<(Option<String>, Latency)>, Trouble> {
     let sql = format!(
         "SELECT {}, {column}, count(*) FROM entries WHERE at >= ?1 AND at < ?2 AND {column} IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
         label(counted.group)
     );
     let mut found = seen.prepare(&sql)?;
     let mut rows = found.query([counted.since, counted.until])?;
-    let (mut all, mut open): (Vec<(Option<String>, Latency)>, Option<(Option<String>, Ranks)>) = (Vec::new(), None);
+    let mut all = Vec::new();
+    let mut open: Option<(Option<String>, Ranks)> = None;
     while let Some(row) = rows.next()? {
         let label: Option<String> = row.get(0)?;
         let (value, times): (i64, i64) = (row.get(1)?, row.get(2)?);
         if open.as_ref().is_none_or(|(last, _)| *last != label) {
-            all.extend(open.replace((label, Ranks::default())).map(|(label, ranks)| (label, ranks.latency())));
+            all.extend(
+                open.replace((label, Ranks::default())).map(|(label, ranks)| (label, ranks.latency())),
+            );
         }
         if let Some((_, ranks)) = &mut open {
             ranks.push(u64::try_from(value).unwrap_or_default(), u64::try_from(times).unwrap_or_default());

@@ -78,7 +78,12 @@ pub(crate) fn each<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
 
 /// Runs a test on several threads.
 pub(crate) fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
 }
 
 pub(crate) fn named(name: &str) -> NewKey {

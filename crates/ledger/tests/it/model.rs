@@ -24,7 +24,7 @@ fn step() -> impl Strategy<Value = Step> {
     let (key, gateway, which) = (0..3usize, 0..2usize, any::<usize>());
     prop_oneof![
         6 => (key.clone(), gateway.clone(), 0..60i64).prop_map(|(key, gateway, expected)| Step::Hold { key, gateway, expected }),
-        4 => (which.clone(), gateway.clone(), prop::option::of(0..80i64)).prop_map(|(which, gateway, cost)| Step::Record { which, gateway, cost }),
+        4 => (which, gateway.clone(), prop::option::of(0..80i64)).prop_map(|(which, gateway, cost)| Step::Record { which, gateway, cost }),
         2 => (which, gateway.clone()).prop_map(|(which, gateway)| Step::Release { which, gateway }),
         1 => (key, gateway).prop_map(|(key, gateway)| Step::Revoke { key, gateway }),
         3 => prop_oneof![0..40_000u64, Just(1_900_000), Just(13 * 3_600_000)].prop_map(|milliseconds| Step::Pass { milliseconds }),
@@ -160,7 +160,8 @@ impl World {
 #[test]
 fn the_ledger_does_what_the_model_says() {
     for bed in Bed::all() {
-        let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+        let mut runner =
+            TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
         let cases = std::cell::Cell::new(0);
         let ran = runner.run(&prop::collection::vec(step(), 1..60), |steps| {
             cases.set(cases.get() + 1);

@@ -47,7 +47,8 @@ fn rich(id: &str) -> Entry {
 fn a_record_is_read_as_it_was_written() {
     each(async |bed: Bed| {
         let ledger = bed.open().await;
-        let plain = Entry { key: None, target: None, ending: Ending::Refused, ..entry("b", NOON, None, None) };
+        let plain =
+            Entry { key: None, target: None, ending: Ending::Refused, ..entry("b", NOON, None, None) };
         ledger.record(rich("a"), None);
         ledger.record(plain.clone(), None);
         ledger.flush().await.unwrap();
@@ -76,7 +77,8 @@ fn what_no_database_should_choke_on() {
         ledger.record(rich("good"), None);
         ledger.flush().await.unwrap();
         assert_eq!(ledger.dropped(), 0);
-        let ids: Vec<String> = ledger.recent(9, None).await.unwrap().into_iter().map(|entry| entry.id).collect();
+        let ids: Vec<String> =
+            ledger.recent(9, None).await.unwrap().into_iter().map(|entry| entry.id).collect();
         assert_eq!(ids, ["odd", "good"]);
     });
 }

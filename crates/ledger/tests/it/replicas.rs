@@ -19,8 +19,8 @@ fn a_budget_lets_through_exactly_what_the_rule_says() {
         let ledgers = [bed.open().await, bed.open().await];
         let id = key(&ledgers[0], &limited("ci", None, Some((500, Period::Day)))).await.id;
         let mut tasks = JoinSet::new();
-        for ledger in ledgers.iter().cycle().take(2 * TASKS).cloned() {
-            let id = id.clone();
+        for ledger in ledgers.iter().cycle().take(2 * TASKS) {
+            let (ledger, id) = (ledger.clone(), id.clone());
             tasks.spawn(async move {
                 let mut held = Vec::new();
                 for _ in 0..EACH {
@@ -67,7 +67,10 @@ fn nothing_is_lost_between_holding_and_recording() {
                     }
                     admitted.fetch_add(1, Ordering::Relaxed);
                     cost.fetch_add(spent, Ordering::Relaxed);
-                    ledger.record(entry(&format!("{task:03}-{turn:03}"), NOON, Some(&id), Some(spent)), Some(hold));
+                    ledger.record(
+                        entry(&format!("{task:03}-{turn:03}"), NOON, Some(&id), Some(spent)),
+                        Some(hold),
+                    );
                 }
             });
         }
@@ -86,7 +89,8 @@ fn nothing_is_lost_between_holding_and_recording() {
         let mut number = 0;
         while let Ok(hold) = ledgers[number % 2].hold(&id, &[], Money(100), NOON).await {
             let id = &id;
-            ledgers[number % 2].record(entry(&format!("z{number:03}"), NOON, Some(id), Some(100)), Some(hold));
+            ledgers[number % 2]
+                .record(entry(&format!("z{number:03}"), NOON, Some(id), Some(100)), Some(hold));
             ledgers[number % 2].flush().await.unwrap();
             number += 1;
         }
@@ -102,8 +106,8 @@ fn a_rate_lets_through_exactly_its_burst() {
         let id = key(&ledgers[0], &limited("ci", Some(70), None)).await.id;
         for (round, expected) in [(0, 70), (30_000, 35), (30_000, 0), (90_000, 70)] {
             let mut tasks = JoinSet::new();
-            for ledger in ledgers.iter().cycle().take(2 * TASKS).cloned() {
-                let id = id.clone();
+            for ledger in ledgers.iter().cycle().take(2 * TASKS) {
+                let (ledger, id) = (ledger.clone(), id.clone());
                 tasks.spawn(async move {
                     let mut admitted = 0;
                     for _ in 0..EACH {
