@@ -1,7 +1,7 @@
 //! `rail key` and `rail usage`, as a user runs them.
 
 use insta::assert_snapshot;
-use rail_ledger::{Ending, Entry, KeyId, Ledger, Money, Place, Tokens};
+use rail_ledger::{Ending, Entry, KeyId, Ledger, Money, Place, Refusal, Tokens};
 use rail_stdx::Secret;
 use rail_testkit::Postgres;
 use serde_json::Value;
@@ -167,6 +167,19 @@ fn a_key_is_made_listed_and_revoked() {
         .map(|key| (&key["name"], &key["state"], &key["spent_usd"]))
         .collect();
     assert_snapshot!(format!("{told:?}"), @r#"[(String("ci"), String("revoked"), Number(0.0)), (String("team"), String("revoked"), Number(0.012345678))]"#);
+}
+
+#[test]
+fn a_key_that_is_revoked_opens_nothing_from_then_on() {
+    let home = Home::new();
+    let secret = Secret::new(home.rail(&["key", "create", "ci"], "").out.trim_end());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // A gateway in another process has the ledger open all the time.
+    let ledger = runtime.block_on(Ledger::open(&Place::File(home.path(LEDGER)))).unwrap();
+    assert_eq!(runtime.block_on(ledger.identify(&secret, NOON)).unwrap().name, "ci");
+    assert_eq!(home.rail(&["key", "revoke", "ci"], "").code, Some(0));
+    let refusal = runtime.block_on(ledger.identify(&secret, NOON)).unwrap_err();
+    assert_eq!(refusal, Refusal::Revoked { name: "ci".to_owned() });
 }
 
 #[test]
