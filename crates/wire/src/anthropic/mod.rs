@@ -1,6 +1,7 @@
 //! Anthropic Messages.
 
 mod error;
+mod inner;
 mod media_out;
 mod reply;
 mod request_in;
