@@ -3,10 +3,12 @@
 mod clock;
 mod config;
 mod debug;
+mod images;
 mod init;
 mod output;
 mod provider;
 mod route;
+mod serve;
 mod setup;
 mod state;
 
@@ -47,6 +49,10 @@ enum Command {
     /// Which model answers a request, and why.
     #[command(subcommand)]
     Route(route::Route),
+    /// The gateway: clients of the Anthropic, OpenAI and Gemini APIs on your models.
+    ///
+    /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
+    Serve(serve::Serve),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -73,6 +79,7 @@ fn main() -> ExitCode {
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
+        Command::Serve(serve) => serve.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

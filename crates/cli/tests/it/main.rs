@@ -14,6 +14,7 @@ mod process;
 mod providers;
 mod readme;
 mod scratch;
+mod serve;
 mod switch;
 mod terminal;
 mod translate;

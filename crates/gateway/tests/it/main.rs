@@ -1,1 +1,11 @@
 //! The gateway on real sockets.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod door;
+mod entry;
+mod keys;
+mod limits;
+mod packed;
+mod smuggling;
+mod stop;
+mod wire;

@@ -1,6 +1,7 @@
 //! Anthropic Messages.
 
 mod error;
+mod forward;
 mod inner;
 mod media_out;
 mod reply;
@@ -22,6 +23,7 @@ use crate::protocol::{
     ReplyTo, TargetSpec,
 };
 use crate::sniff::SseOrJson;
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("anthropic");
@@ -69,6 +71,14 @@ impl Outbound for Anthropic {
         request_out::encode(request, target)
     }
 
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["model"], &["message", "model"]]
+    }
+
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
@@ -97,6 +107,7 @@ impl Inbound for Anthropic {
             Endpoint { method: "POST", path: "/v1/messages", operation: Operation::Generate },
             Endpoint { method: "POST", path: "/v1/messages/count_tokens", operation: Operation::Count },
             Endpoint { method: "GET", path: "/v1/models", operation: Operation::Models },
+            Endpoint { method: "GET", path: "/v1/models/{model}", operation: Operation::Models },
         ]
     }
 

@@ -5,6 +5,7 @@ mod citations;
 mod delta_in;
 mod embed;
 mod error;
+mod forward;
 mod frames;
 mod media;
 mod messages_in;
@@ -35,6 +36,7 @@ use crate::protocol::{
     ReplyTo, TargetSpec,
 };
 use crate::sniff::SseOrJson;
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("openai-chat");
@@ -149,6 +151,14 @@ impl Outbound for OpenAiChat {
         request_out::encode(request, target)
     }
 
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["model"]]
+    }
+
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
@@ -177,6 +187,7 @@ impl Inbound for OpenAiChat {
             Endpoint { method: "POST", path: "/v1/chat/completions", operation: Operation::Generate },
             Endpoint { method: "POST", path: "/v1/embeddings", operation: Operation::Embed },
             Endpoint { method: "GET", path: "/v1/models", operation: Operation::Models },
+            Endpoint { method: "GET", path: "/v1/models/{model}", operation: Operation::Models },
         ]
     }
 

@@ -4,6 +4,7 @@ mod content;
 mod dress;
 mod error;
 mod families;
+mod forward;
 mod frames;
 mod head;
 mod item_in;
@@ -34,6 +35,7 @@ use crate::protocol::{
     ReplyTo, TargetSpec,
 };
 use crate::sniff::SseOrJson;
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("openai-responses");
@@ -200,6 +202,14 @@ impl Outbound for Responses {
         request_out::encode(request, target)
     }
 
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["model"], &["response", "model"]]
+    }
+
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {
         match body {
             BodyKind::Whole => Box::new(Framed::whole(Whole::new(), reply::WholeIn)),
@@ -228,6 +238,7 @@ impl Inbound for Responses {
             Endpoint { method: "POST", path: "/v1/responses", operation: Operation::Generate },
             Endpoint { method: "POST", path: "/v1/responses/input_tokens", operation: Operation::Count },
             Endpoint { method: "GET", path: "/v1/models", operation: Operation::Models },
+            Endpoint { method: "GET", path: "/v1/models/{model}", operation: Operation::Models },
         ]
     }
 
