@@ -4,7 +4,7 @@ mod signals;
 mod start;
 
 use clap::Args;
-use rail_config::{Change, Inputs, Live, LiveError, Loaded, hijack};
+use rail_config::{Change, Inputs, Live, LiveError, hijack};
 use rail_gateway::{Configuration, Observe, ObserveSettings, Otlp};
 
 use crate::images::shrink_image;
