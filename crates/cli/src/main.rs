@@ -7,6 +7,7 @@ mod init;
 mod output;
 mod provider;
 mod route;
+mod run;
 mod setup;
 mod state;
 
@@ -47,6 +48,10 @@ enum Command {
     /// Which model answers a request, and why.
     #[command(subcommand)]
     Route(route::Route),
+    /// Start a coding agent on your models: claude, codex, gemini, qwen or opencode.
+    ///
+    /// It is the real one, pointed at a gateway that lives as long as it; its own configuration stays as it is.
+    Run(run::Run),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -57,6 +62,8 @@ enum Failure {
     Task(anyhow::Error),
     /// Ctrl-C.
     Interrupted,
+    /// A program that was started ended with this code, and has said why.
+    Ended(u8),
 }
 
 impl From<anyhow::Error> for Failure {
@@ -73,12 +80,14 @@ fn main() -> ExitCode {
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
+        Command::Run(run) => run.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Usage(error)) => (error, 2),
         Err(Failure::Task(error)) => (error, 1),
         Err(Failure::Interrupted) => return ExitCode::from(130),
+        Err(Failure::Ended(code)) => return ExitCode::from(code),
     };
     if is_broken_pipe(&error) {
         // The reader has seen enough, as in `rail … | head`.

@@ -35,4 +35,5 @@ impl ProviderCommand {
 }
 
 /// What to do when there is no provider at all.
-const NONE: &str = "no provider is configured; run `rail init`, or set a key such as ANTHROPIC_API_KEY";
+pub(crate) const NONE: &str =
+    "no provider is configured; run `rail init`, or set a key such as ANTHROPIC_API_KEY";

@@ -1,0 +1,55 @@
+//! Gemini CLI.
+
+use serde_json::json;
+
+use super::client::Client;
+use super::launch::{Launch, Pointing, over};
+
+pub(super) const CLIENT: Client =
+    Client { name: "gemini", title: "Gemini CLI", package: "@google/gemini-cli", launch };
+
+const SETTINGS: &str = "gemini-settings.json";
+const VARIABLE: &str = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
+const USUAL: &str = "/etc/gemini-cli/settings.json";
+
+/// The window that it believes every model to have.
+const BELIEVED: f64 = 1_048_576.0;
+
+/// What would make it go to a cloud, or sign in as someone.
+const ELSEWHERE: [&str; 8] = [
+    "CODE_ASSIST_ENDPOINT",
+    "GEMINI_API_KEY_AUTH_MECHANISM",
+    "GEMINI_CLI_CUSTOM_HEADERS",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENAI_API_VERSION",
+    "GOOGLE_GENAI_USE_GCA",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_VERTEX_BASE_URL",
+];
+
+fn launch(pointing: &Pointing<'_>) -> Launch {
+    let Pointing { url, token, aim, env, .. } = pointing;
+    let mut settings = json!({
+        // Without it the way to sign in that the user last chose counts.
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": false},
+        "telemetry": {"enabled": false},
+        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+    });
+    if let Some(window) = aim.window {
+        // It makes a conversation shorter at this share of the window that it believes in.
+        #[expect(clippy::cast_precision_loss, reason = "a share needs no sixteen digits")]
+        let share = (window as f64 * 0.7 / BELIEVED).min(0.5);
+        settings = over(settings, json!({"model": {"compressionThreshold": share}}));
+    }
+    let launch = Launch::default()
+        .unset(&ELSEWHERE)
+        .set("GOOGLE_GEMINI_BASE_URL", *url)
+        .set("GEMINI_API_KEY", token.reveal())
+        .set(VARIABLE, pointing.file(SETTINGS).display().to_string())
+        .file(SETTINGS, over(pointing.settings(VARIABLE, USUAL), settings));
+    match &aim.asked {
+        Some(name) => launch.set("GEMINI_MODEL", name),
+        None => launch.set_unless_said(env, "GEMINI_MODEL", aim.model()),
+    }
+}

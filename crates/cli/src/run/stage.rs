@@ -1,0 +1,133 @@
+//! A gateway in this process, and a program on it: both end together.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use rail_config::{Env, Loaded};
+use rail_gateway::{Configuration, Gateway, Observe, Parts, serve};
+use rail_ledger::{Ledger, Place};
+use rail_stdx::{Access, Secret, replace};
+use rail_upstream::Upstream;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::aim::Aim;
+use super::child::{self, Signals};
+use super::client::{self, Client};
+use super::launch::{Launch, Pointing};
+use super::plain;
+use crate::Failure;
+use crate::setup::runtime;
+
+/// How long a gateway may take to end when nobody is left to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A program and what it runs on.
+pub(crate) struct Stage {
+    /// The configuration of the gateway.
+    pub(crate) loaded: Loaded,
+    /// The user's variables.
+    pub(crate) env: Env,
+    /// Who asks targets.
+    pub(crate) upstream: Upstream,
+    /// Whom the program is aimed at.
+    pub(crate) aim: Aim,
+}
+
+/// What is run.
+pub(crate) enum Program<'a> {
+    /// A client that is known.
+    Client(&'static Client, &'a [OsString]),
+    /// Any other, which is told of the gateway by the variables of the SDKs.
+    Other(&'a OsStr, &'a [OsString]),
+}
+
+impl<'a> Program<'a> {
+    /// A command line: the name of a known client, or any other program.
+    pub(crate) fn of(command: &'a [OsString]) -> Option<Self> {
+        let (program, args) = command.split_first()?;
+        Some(match program.to_str().and_then(client::find) {
+            Some(client) => Self::Client(client, args),
+            None => Self::Other(program, args),
+        })
+    }
+}
+
+impl Stage {
+    /// Runs a program on a gateway of its own; the program's exit code.
+    pub(crate) fn run(self, program: &Program<'_>) -> Result<u8, Failure> {
+        let runtime = runtime()?;
+        let code = runtime.block_on(self.play(program));
+        runtime.shutdown_background();
+        code
+    }
+
+    async fn play(self, program: &Program<'_>) -> Result<u8, Failure> {
+        // Only its owner may look into the folder: what is in it tells the way in.
+        let folder = tempfile::Builder::new().prefix("rail-run-").tempdir();
+        let folder = folder.context("no folder for temporary files can be made")?;
+        let token = token()?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no port can be opened")?;
+        let url = format!("http://{}", listener.local_addr().context("no port can be opened")?);
+        let Self { loaded, env, upstream, aim } = self;
+        let pointing = Pointing { url: &url, token: &token, aim: &aim, folder: folder.path(), env: &env };
+        let (path, args, launch) = match program {
+            Program::Client(client, args) => (OsStr::new(client.name), *args, (client.launch)(&pointing)),
+            Program::Other(path, args) => (*path, *args, plain::launch(&pointing)),
+        };
+        let launch = launch.past_proxies(&env);
+        write(folder.path(), &launch)?;
+        let ledger = Ledger::open(&Place::Memory).await.context("no ledger")?;
+        let configuration = Configuration::Fixed(Arc::new(loaded));
+        let parts = Parts { configuration, upstream, ledger: ledger.clone(), observe: Observe::default() };
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(serve(Gateway::new(parts), listener, stop.clone()));
+        let mut signals = Signals::listen().context("signals can't be heard")?;
+        let mut child =
+            child::start(path, &launch, args).map_err(|error| unstarted(program, path, &error))?;
+        let ended = signals.wait(&mut child).await.context("the end of the program can't be seen");
+        stop.cancel();
+        // An answer that nobody waits for any more must not hold us up.
+        let _ = tokio::time::timeout(PATIENCE, serving).await;
+        let _ = tokio::time::timeout(PATIENCE, ledger.flush()).await;
+        Ok(child::code(ended?))
+    }
+}
+
+/// Something that nobody can guess and that opens this gateway only.
+fn token() -> Result<Secret, Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow!("the system gives no random numbers: {error}"))?;
+    let mut text = "rail-run-".to_owned();
+    for byte in bytes {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(Secret::new(text))
+}
+
+fn write(folder: &Path, launch: &Launch) -> Result<(), Failure> {
+    for (name, content) in &launch.files {
+        let path = folder.join(name);
+        let written = replace(&path, content.to_string().as_bytes(), Access::Owner);
+        written.with_context(|| format!("{} can't be written", path.display()))?;
+    }
+    Ok(())
+}
+
+fn unstarted(program: &Program<'_>, path: &OsStr, error: &io::Error) -> Failure {
+    let shown = path.display();
+    Failure::Usage(match program {
+        Program::Client(Client { title, package, .. }, _) if error.kind() == io::ErrorKind::NotFound => {
+            anyhow!(
+                "{title} is not installed: there is no `{shown}` on the PATH; install it with `npm install -g {package}`"
+            )
+        }
+        Program::Client(..) | Program::Other(..) => anyhow!("`{shown}` can't be started: {error}"),
+    })
+}
