@@ -1,5 +1,6 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod cassette;
 mod clock;
 mod config;
 mod debug;
@@ -45,6 +46,10 @@ enum Command {
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
+    /// Run a program on your models, and keep what the providers are asked and answer in a cassette.
+    Record(cassette::Recording),
+    /// Answer from a cassette, byte for byte, instead of asking providers.
+    Replay(cassette::Replaying),
     /// Which model answers a request, and why.
     #[command(subcommand)]
     Route(route::Route),
@@ -81,6 +86,8 @@ fn main() -> ExitCode {
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
         Command::Run(run) => run.run(&common),
+        Command::Record(recording) => recording.run(&common),
+        Command::Replay(replaying) => replaying.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

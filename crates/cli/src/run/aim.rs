@@ -2,8 +2,9 @@
 
 use anyhow::anyhow;
 use rail_config::Loaded;
-use rail_model::{Extras, Request, ToolDecl, ToolKind};
+use rail_model::{Extras, ProtocolId, Request, ToolDecl, ToolKind};
 use rail_route::{Attempt, Client, Facts, Health, PlanInput, Target, facts, plan};
+use rail_upstream::cassette_protocol;
 
 use crate::Failure;
 use crate::clock::Now;
@@ -13,7 +14,7 @@ use crate::provider::NONE;
 pub(crate) const ANY: &str = "switchrail";
 
 /// What is known of the models that will answer a client.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Aim {
     /// The model that the user asked for.
     pub(crate) asked: Option<String>,
@@ -24,9 +25,9 @@ pub(crate) struct Aim {
     /// Whether images find someone who sees them.
     pub(crate) vision: bool,
     /// The protocol of whoever answers first.
-    pub(crate) protocol: &'static str,
+    pub(crate) protocol: ProtocolId,
     /// Who answers first.
-    pub(crate) first: Option<Target>,
+    pub(crate) first: Target,
 }
 
 impl Aim {
@@ -55,14 +56,22 @@ impl Aim {
             window: windows.max(),
             output: first.profile.max_output,
             vision: seeing.iter().any(|attempt: &Attempt| attempt.profile.vision),
-            protocol: first.provider.protocol.name(),
-            first: Some(first.target.clone()),
+            protocol: spoken(first)?,
+            first: first.target.clone(),
         })
     }
 
     /// The name that the client asks for.
     pub(crate) fn model(&self) -> &str {
         self.asked.as_deref().unwrap_or(ANY)
+    }
+}
+
+/// The protocol that a target is spoken to in: a cassette says its own.
+fn spoken(attempt: &Attempt) -> Result<ProtocolId, Failure> {
+    match &attempt.provider.cassette {
+        Some(path) => cassette_protocol(path).map_err(|error| Failure::Usage(error.into())),
+        None => Ok(attempt.provider.protocol),
     }
 }
 

