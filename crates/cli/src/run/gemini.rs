@@ -49,7 +49,14 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
         .set(VARIABLE, pointing.file(SETTINGS).display().to_string())
         .file(SETTINGS, over(pointing.settings(VARIABLE, USUAL), settings));
     match &aim.asked {
-        Some(name) => launch.set("GEMINI_MODEL", name),
+        Some(name) => launch.set("GEMINI_MODEL", in_a_path(name)),
         None => launch.set_unless_said(env, "GEMINI_MODEL", aim.model()),
     }
+}
+
+/// A model's name as it can stand in a path, where Gemini CLI writes it as it is.
+fn in_a_path(name: &str) -> String {
+    [("%", "%25"), ("/", "%2F"), (":", "%3A"), ("?", "%3F"), ("#", "%23")]
+        .iter()
+        .fold(name.to_owned(), |name, (sign, escaped)| name.replace(sign, escaped))
 }
