@@ -3,6 +3,7 @@
 
 mod cassettes;
 mod chat_answers;
+mod clients;
 mod config;
 mod decode;
 mod explain;
@@ -13,6 +14,7 @@ mod native_calls;
 mod process;
 mod providers;
 mod readme;
+mod run;
 mod scratch;
 mod switch;
 mod terminal;
