@@ -135,6 +135,9 @@ fn wrong_kind(value: &Value, shape: Shape) -> String {
         Value::Integer(_) | Value::Float(_) if takes("string") && shape.format() == Some("duration") => {
             "; write it with its unit, such as \"5s\""
         }
+        Value::Integer(_) | Value::Float(_) if takes("string") && shape.format() == Some("size") => {
+            "; write it with its unit, such as \"64KB\""
+        }
         Value::Bool(_) | Value::Integer(_) | Value::Float(_) if takes("string") => "; write it in quotes",
         Value::List(_) if takes("string") && shape.format() == Some("chain") => {
             "; write the targets as one text with `;` between them"

@@ -10,6 +10,7 @@ mod gateway;
 mod observe;
 mod serve;
 
+pub use exchange::codex_model;
 pub use gateway::{Configuration, Gateway, Parts};
 pub use observe::Observe;
 pub use serve::{ServeError, serve};

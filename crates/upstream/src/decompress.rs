@@ -6,7 +6,7 @@ mod zstd;
 use stage::Stage;
 
 /// Bytes of compressed input that are decoded in one step; what a step may give is bounded by [`MAX_STEP`].
-pub(crate) const STEP: usize = 16 << 10;
+pub const STEP: usize = 16 << 10;
 /// Most bytes that one step may give: two thousand times what went in is no text but an attack.
 const MAX_STEP: usize = 32 << 20;
 /// Most bytes that a whole body may give.
@@ -14,7 +14,7 @@ const MAX_BODY: u64 = 512 << 20;
 
 /// Why a compressed body can't be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum Damage {
+pub enum Damage {
     /// The bytes are not what the header says.
     #[error("the {0} compression of the answer is damaged")]
     Corrupt(&'static str),
@@ -30,7 +30,7 @@ pub(crate) enum Damage {
 }
 
 /// Decodes a body piece by piece; what is whole comes out at once.
-pub(crate) struct Decoder {
+pub struct Decoder {
     /// In the order in which they are taken off: the last named encoding first.
     stages: Vec<Stage>,
     given: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// A decoder for the value of a `content-encoding` header; None when there is nothing to take off.
-    pub(crate) fn for_header(value: &str) -> Result<Option<Decoder>, Damage> {
+    pub fn for_header(value: &str) -> Result<Option<Decoder>, Damage> {
         let mut stages = Vec::new();
         for name in value.split(',').rev().map(str::trim) {
             match name.to_ascii_lowercase().as_str() {
@@ -58,7 +58,7 @@ impl Decoder {
     }
 
     /// Takes the next bytes and appends what they become. Hand over [`STEP`] bytes at most, so that memory stays bounded.
-    pub(crate) fn push(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
+    pub fn push(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
         let mut carried = None;
         for stage in &mut self.stages {
             let mut next = Vec::new();
@@ -69,7 +69,7 @@ impl Decoder {
     }
 
     /// The body is over: appends what is left, or says that it was cut.
-    pub(crate) fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Damage> {
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Damage> {
         let mut carried = Vec::new();
         for stage in &mut self.stages {
             let mut next = Vec::new();

@@ -8,7 +8,7 @@ mod answer;
 mod ask;
 pub mod auth;
 mod cassette;
-mod decompress;
+pub mod decompress;
 mod failure;
 mod fix;
 mod health_file;

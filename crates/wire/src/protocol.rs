@@ -184,7 +184,7 @@ pub enum Operation {
     Count,
     /// Vectors.
     Embed,
-    /// The list of models.
+    /// The list of models, or one of them where the path names it.
     Models,
 }
 

@@ -1,4 +1,6 @@
-use crate::settings::{Generation, McpServer, McpTransport};
+use std::time::Duration;
+
+use crate::settings::{Generation, McpServer, McpTransport, SecretText, Size};
 use crate::way::Way;
 
 use super::{Found, Input};
@@ -17,11 +19,46 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
             found.problems.extend(wrong_server(server).map(|text| input.key_problem(&way, text)));
         }
     }
-    if let Some(url) = &settings.memory.url {
-        let scheme = url.0.reveal().split("://").next().unwrap_or_default();
-        if !matches!(scheme, "postgres" | "postgresql") {
-            let text = "this is no PostgreSQL database; write `postgres://user@host/name`, or remove it to use files";
-            found.problems.push(input.problem(&Way::from(["memory", "url"]), text));
+    if settings.memory.url.as_ref().is_some_and(is_no_database) {
+        found.problems.push(input.problem(&Way::from(["memory", "url"]), NO_DATABASE));
+    }
+    check_gateway(input, found);
+}
+
+const NO_DATABASE: &str =
+    "this is no PostgreSQL database; write `postgres://user@host/name`, or remove it to use files";
+
+fn is_no_database(url: &SecretText) -> bool {
+    let scheme = url.0.reveal().split("://").next().unwrap_or_default();
+    !matches!(scheme, "postgres" | "postgresql")
+}
+
+/// The smallest head that clients get along with.
+const SMALLEST_HEAD: Size = Size(8_192);
+
+fn check_gateway(input: &Input<'_>, found: &mut Found) {
+    let gateway = &input.settings.gateway;
+    if gateway.ledger.as_ref().is_some_and(is_no_database) {
+        found.problems.push(input.problem(&Way::from(["gateway", "ledger"]), NO_DATABASE));
+    }
+    for (key, wait) in [("head_wait", gateway.limits.head_wait), ("body_wait", gateway.limits.body_wait)] {
+        if wait.0.is_zero() {
+            let text = "no client is that quick; write a longer time, such as \"60s\"";
+            found.problems.push(input.problem(&Way::from(["gateway", "limits", key]), text));
+        }
+    }
+    if gateway.keep_alive.0 < Duration::from_millis(100) {
+        let text = "this would send nothing but signs of life; write at least \"100ms\"";
+        found.problems.push(input.problem(&Way::from(["gateway", "keep_alive"]), text));
+    }
+    if gateway.limits.head < SMALLEST_HEAD {
+        let text = "clients send more than that in their headers; write at least \"9KB\"";
+        found.problems.push(input.problem(&Way::from(["gateway", "limits", "head"]), text));
+    }
+    for (at, host) in gateway.hosts.iter().enumerate() {
+        if host.is_empty() || host.contains(['/', ':', '*', ' ', '@']) {
+            let text = "this is no host's name; write it alone, such as `gateway.example.com`";
+            found.problems.push(input.problem(&Way::from(["gateway", "hosts", &at.to_string()]), text));
         }
     }
 }

@@ -1,25 +1,45 @@
 //! One request, from its arrival to its answer.
+//!
+//! [`way`] decides who may serve it, [`generate`], [`count`] and [`embed`] ask them, [`talk`] says the answer to the client in
+//! [`pieces`], and [`record`] keeps what happened: whatever does, a request that came is recorded once.
 
-use bytes::Bytes;
+mod clock;
+mod codex;
+mod count;
+mod embed;
+mod generate;
+mod head;
+mod kept;
+mod models;
+mod pieces;
+mod record;
+mod refusal;
+mod repairs;
+mod shim;
+mod talk;
+mod tally;
+mod way;
+
+#[cfg(test)]
+mod tests;
+
 use http::Response;
+use rail_wire::Operation;
 
 use crate::Gateway;
 use crate::arrival::Arrival;
 use crate::body::Body;
 
+pub use codex::codex_model;
+
 /// Brings a request to its answer, and its record to the ledger. Dropping the future, or the answer's body, ends the request.
+///
+/// A list of models asks nobody for anything, and is not recorded.
 pub(crate) async fn exchange(gateway: &Gateway, arrival: Arrival) -> Response<Body> {
-    let _ = (
-        gateway.sessions(),
-        gateway.upstream(),
-        arrival.id,
-        arrival.came,
-        arrival.at,
-        arrival.key,
-        arrival.protocol.id,
-        arrival.operation,
-        arrival.call,
-        Body::Pieces(Box::pin(Body::Whole(Bytes::new()))),
-    );
-    Response::new(Body::Whole(Bytes::new()))
+    match arrival.operation {
+        Operation::Generate | Operation::GenerateStream => generate::answer(gateway, arrival).await,
+        Operation::Count => count::answer(gateway, arrival).await,
+        Operation::Embed => embed::answer(gateway, arrival).await,
+        Operation::Models => models::answer(gateway, &arrival),
+    }
 }

@@ -1,9 +1,42 @@
 //! The door: connections, limits, hosts, paths, keys.
+//!
+//! A request passes in this order, and the first that says no answers it in the client's own protocol: its head is within limits
+//! (hyper), it calls us by a name of ours ([`hosts`]), something stands at its path ([`paths`]), it may come in ([`admit`]), there is
+//! a place for it, and its body is within limits ([`read`]). Only then does anybody else see it.
 
-use tokio::net::TcpListener;
+mod admit;
+mod answer;
+mod clock;
+mod connection;
+mod hosts;
+mod ids;
+mod keys;
+mod line;
+mod paths;
+mod read;
+mod record;
+mod refused;
+mod visit;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rail_ledger::LedgerError;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::hosts::Reach;
+use self::ids::Ids;
+use self::record::Written;
 use crate::Gateway;
+
+/// The pause after a connection could not be taken: the system has no more of them for now.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why a gateway can't serve.
 #[derive(Debug, thiserror::Error)]
@@ -12,18 +45,76 @@ pub enum ServeError {
     #[error(
         "{0} can be reached from other machines, and there are no keys; make one with `rail key create`, or listen on 127.0.0.1"
     )]
-    Open(std::net::SocketAddr),
+    Open(SocketAddr),
+    /// Whether there are keys can't be told.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// The listener failed.
     #[error("the gateway can't take connections: {0}")]
-    Listen(#[from] std::io::Error),
+    Listen(#[from] io::Error),
 }
 
-/// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says.
+/// What all connections share.
+struct Door {
+    gateway: Gateway,
+    reach: Reach,
+    stop: CancellationToken,
+    /// How many more requests may be on their way.
+    places: Arc<Semaphore>,
+    ids: Ids,
+    written: Written,
+}
+
+/// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Nothing that it began
+/// goes on after it has returned, or was dropped.
+///
+/// The limits on connections and requests are those of its start; all other settings are followed as they change.
 pub async fn serve(
     gateway: Gateway,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let _ = (gateway.observe(), listener, stop);
+    let address = listener.local_addr()?;
+    let reach = Reach::of(address.ip());
+    if reach == Reach::Others && !gateway.ledger().has_keys().await? {
+        return Err(ServeError::Open(address));
+    }
+    let most =
+        |limit: u32| Arc::new(Semaphore::new(usize::try_from(limit).unwrap_or(Semaphore::MAX_PERMITS)));
+    let loaded = gateway.configuration();
+    let limits = &loaded.settings.gateway.limits;
+    let (connections, places) = (most(limits.connections), most(limits.requests));
+    drop(loaded);
+    let door =
+        Door { gateway, reach, stop, places, ids: Ids::new(fastrand::u32(..)), written: Written::default() };
+    let door = Arc::new(door);
+    let mut open = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = door.stop.cancelled() => break,
+            Some(_ended) = open.join_next() => {}
+            (stream, place) = take(&listener, &connections) => {
+                open.spawn(connection::run(Arc::clone(&door), stream, place));
+            }
+        }
+    }
+    drop(listener);
+    let grace = door.gateway.configuration().settings.gateway.grace.0;
+    let ended = timeout(grace, async { while open.join_next().await.is_some() {} }).await;
+    if ended.is_err() {
+        open.shutdown().await;
+    }
     Ok(())
+}
+
+/// The next connection, once there is a place for it: until then clients wait in the system's own queue.
+async fn take(listener: &TcpListener, connections: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
+    loop {
+        if let (Ok(place), Ok((stream, _))) =
+            (Arc::clone(connections).acquire_owned().await, listener.accept().await)
+        {
+            return (stream, place);
+        }
+        sleep(PAUSE).await;
+    }
 }

@@ -96,6 +96,7 @@ impl Inbound for Anthropic {
             Endpoint { method: "POST", path: "/v1/messages", operation: Operation::Generate },
             Endpoint { method: "POST", path: "/v1/messages/count_tokens", operation: Operation::Count },
             Endpoint { method: "GET", path: "/v1/models", operation: Operation::Models },
+            Endpoint { method: "GET", path: "/v1/models/{model}", operation: Operation::Models },
         ]
     }
 

@@ -14,6 +14,7 @@ macro_rules! endpoints {
             Endpoint { method: "POST", path: concat!("/", $version, "/models/{model}:embedContent"), operation: Operation::Embed },
             Endpoint { method: "POST", path: concat!("/", $version, "/models/{model}:batchEmbedContents"), operation: Operation::Embed },
             Endpoint { method: "GET", path: concat!("/", $version, "/models"), operation: Operation::Models },
+            Endpoint { method: "GET", path: concat!("/", $version, "/models/{model}"), operation: Operation::Models },
         )*]
     };
 }

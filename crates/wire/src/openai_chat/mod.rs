@@ -177,6 +177,7 @@ impl Inbound for OpenAiChat {
             Endpoint { method: "POST", path: "/v1/chat/completions", operation: Operation::Generate },
             Endpoint { method: "POST", path: "/v1/embeddings", operation: Operation::Embed },
             Endpoint { method: "GET", path: "/v1/models", operation: Operation::Models },
+            Endpoint { method: "GET", path: "/v1/models/{model}", operation: Operation::Models },
         ]
     }
 

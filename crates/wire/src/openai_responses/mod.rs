@@ -228,6 +228,7 @@ impl Inbound for Responses {
             Endpoint { method: "POST", path: "/v1/responses", operation: Operation::Generate },
             Endpoint { method: "POST", path: "/v1/responses/input_tokens", operation: Operation::Count },
             Endpoint { method: "GET", path: "/v1/models", operation: Operation::Models },
+            Endpoint { method: "GET", path: "/v1/models/{model}", operation: Operation::Models },
         ]
     }
 

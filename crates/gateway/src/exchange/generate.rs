@@ -1,0 +1,193 @@
+//! A request for an answer.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use http::Response;
+use rail_ledger::Ending;
+use rail_model::{ApiError, Delta, ErrorKind, Event, Request};
+use rail_route::{Target, estimate};
+use rail_upstream::{NoAnswer, Reply};
+use rail_wire::{BodyKind, HttpReply, Operation, ReplyTo, gemini, openai_responses};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::pieces::{self, Outlet};
+use super::record::Open;
+use super::talk::Talk;
+use super::way::{self, Way};
+use crate::Gateway;
+use crate::arrival::Arrival;
+use crate::body::Body;
+
+/// The most text that an answer may have which has to be put together before it can be given.
+const MOST_WHOLE: usize = 256 << 20;
+/// Clients are told no more often than this that they wait.
+const LEAST_KEEP_ALIVE: Duration = Duration::from_millis(100);
+
+/// A request on its way to its answer.
+struct Job {
+    open: Open,
+    /// The request as it came. It is kept until somebody answers, who may be given it as it is.
+    arrival: Arrival,
+    request: Request,
+    way: Way,
+    reply_to: ReplyTo,
+    kind: BodyKind,
+}
+
+/// Answers a request for an answer.
+pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body> {
+    let mut open = Open::new(gateway, &arrival);
+    let inbound = arrival.protocol.inbound;
+    let request = match inbound.decode_request(&arrival.call) {
+        Ok(request) => request,
+        Err(error) => return open.fail(inbound, &error, Ending::Refused),
+    };
+    let kind = layout(&arrival, &request);
+    if kind != BodyKind::Whole {
+        open.streams();
+    }
+    let estimated = estimate(&request).total();
+    let way = match way::find(&mut open, &arrival, &request, estimated).await {
+        Ok(way) => way,
+        Err((error, ending)) => return open.fail(inbound, &error, ending),
+    };
+    open.is_paid(way.tokens);
+    let reply_to = reply_to(&arrival, &request, &way);
+    let job = Job { open, arrival, request, way, reply_to, kind };
+    match kind {
+        BodyKind::Whole => whole(job).await,
+        BodyKind::Stream | BodyKind::Array => pieces::answer(|outlet| stream(job, outlet)).await,
+    }
+}
+
+/// How the answer is to be laid out.
+fn layout(arrival: &Arrival, request: &Request) -> BodyKind {
+    match arrival.operation {
+        Operation::GenerateStream => gemini::stream_body(&arrival.call),
+        Operation::Generate if request.stream => BodyKind::Stream,
+        Operation::Generate | Operation::Count | Operation::Embed | Operation::Models => BodyKind::Whole,
+    }
+}
+
+/// What the answer must know of the request. The client sees the name that it asked for, whoever answers.
+fn reply_to(arrival: &Arrival, request: &Request, way: &Way) -> ReplyTo {
+    let mut reply_to = arrival.protocol.inbound.reply_to(request);
+    reply_to.now = arrival.at / 1000;
+    reply_to.seed.clone_from(&arrival.id);
+    reply_to.model = Some(request.model.clone()).filter(|model| !model.is_empty());
+    if way.for_codex && arrival.protocol.id == openai_responses::ID {
+        reply_to.echo.insert(openai_responses::COMPLETE_ON_LENGTH.to_owned(), Value::Bool(true));
+    }
+    reply_to
+}
+
+/// Where the target has the very name that was asked for, it knows best what to call itself: `m` may be `m-2026-01-01`.
+fn named(mut reply_to: ReplyTo, target: &Target) -> ReplyTo {
+    reply_to.model.take_if(|asked| *asked == target.model);
+    reply_to
+}
+
+/// Gives the answer in pieces. Until there is content, or the client has waited long enough for it, a failure has a status of
+/// its own; later it is said in the stream.
+async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
+    // The record is declared before what asks, and so dropped after it.
+    let Job { mut open, arrival, request, way, reply_to, kind } = job;
+    let (inbound, heard) = (arrival.protocol.inbound, open.heard());
+    let upstream = open.gateway().upstream().clone();
+    let waits = &open.loaded().settings.gateway;
+    let (hold, keep_alive) = (waits.hold.0, waits.keep_alive.0.max(LEAST_KEEP_ALIVE));
+    let mut early = None;
+    let answer = {
+        let mut ask = pin!(upstream.ask(&way.plan, &request, &*heard));
+        match timeout(hold, ask.as_mut()).await {
+            Ok(answer) => answer,
+            Err(_late) => {
+                let talk = early.insert(Talk::new(inbound, kind, &reply_to, outlet.clone()));
+                talk.start(&reply_to, &mut open).await;
+                loop {
+                    match timeout(keep_alive, ask.as_mut()).await {
+                        Ok(answer) => break answer,
+                        Err(_silent) => talk.keep_alive(&mut open).await,
+                    }
+                }
+            }
+        }
+    };
+    // A stream may go on for long: what only the question needed is let go.
+    drop((arrival, request, way));
+    match (answer, early) {
+        (Ok(reply), early) => {
+            let reply_to = named(reply_to, reply.target());
+            let talk = early.unwrap_or_else(|| Talk::new(inbound, kind, &reply_to, outlet));
+            begin(&mut open, &reply);
+            talk.pass(reply, keep_alive, open).await;
+            None
+        }
+        (Err(NoAnswer { error, .. }), Some(talk)) => {
+            talk.fail(&error, Ending::Failed, open).await;
+            None
+        }
+        (Err(NoAnswer { error, .. }), None) => Some(open.fail(inbound, &error, Ending::Failed)),
+    }
+}
+
+/// Gives the answer once all of it is here.
+async fn whole(job: Job) -> Response<Body> {
+    // The record is declared before what asks, and so dropped after it.
+    let Job { mut open, arrival, request, way, reply_to, kind } = job;
+    let (inbound, heard) = (arrival.protocol.inbound, open.heard());
+    let upstream = open.gateway().upstream().clone();
+    let answer = upstream.ask(&way.plan, &request, &*heard).await;
+    drop((arrival, request, way));
+    let mut reply = match answer {
+        Ok(reply) => reply,
+        Err(NoAnswer { error, .. }) => return open.fail(inbound, &error, Ending::Failed),
+    };
+    begin(&mut open, &reply);
+    let mut encoder = inbound.encoder(kind, &named(reply_to, reply.target()));
+    let (mut out, mut size) = (Vec::new(), 0);
+    while let Some(event) = reply.next().await {
+        let event = match event {
+            Ok(event) => event,
+            Err(broken) => return open.fail(inbound, &broken.error, Ending::Broken),
+        };
+        size += length(&event);
+        if size > MOST_WHOLE {
+            let problem = format!("the answer has more than {MOST_WHOLE} bytes; ask for a stream");
+            return open.fail(inbound, &ApiError::new(ErrorKind::Server, problem), Ending::Broken);
+        }
+        open.event(&event);
+        encoder.push(&event, &mut out);
+    }
+    open.repaired(reply.repairs());
+    encoder.finish(&mut out);
+    open.lost_to_client(encoder.losses());
+    open.completes();
+    open.answer(HttpReply::json(200, out))
+}
+
+/// A target answers.
+fn begin(open: &mut Open, reply: &Reply) {
+    open.answers(reply.target());
+    open.lost_to_target(reply.losses());
+}
+
+/// How much an event adds to an answer.
+fn length(event: &Event) -> usize {
+    match event {
+        Event::Delta {
+            delta: Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text), ..
+        } => text.len(),
+        Event::Started { .. }
+        | Event::Opened { .. }
+        | Event::Delta { .. }
+        | Event::Closed { .. }
+        | Event::Usage(_)
+        | Event::Finished { .. }
+        | Event::Failed(_)
+        | Event::Ping
+        | Event::Opaque(_) => 0,
+    }
+}

@@ -1,0 +1,366 @@
+//! The record of one request, from its arrival to its end.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use http::Response;
+use rail_config::Loaded;
+use rail_ledger::{Ending, Entry, Hold, Money, SentEntry};
+use rail_model::{ApiError, Event, Json, Loss, Usage};
+use rail_repair::Note as RepairNote;
+use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};
+use rail_upstream::{Note, Notes, Outcome, Sent};
+use rail_wire::{HttpReply, Inbound, Operation};
+
+use super::clock::{millis, now};
+use super::head;
+use super::kept::Kept;
+use super::repairs::Repairs;
+use super::tally::{self, Tally};
+use crate::arrival::Arrival;
+use crate::body::Body;
+use crate::observe::Came;
+use crate::{Gateway, Observe};
+
+/// What nginx says of clients that left before they had an answer.
+const LEFT: u16 = 499;
+
+/// A request that has no end yet. However it ends, it is recorded once: what is known when this is closed, or at last dropped, is
+/// its record. One that nobody ended was left by its client.
+///
+/// It must outlive whatever asks targets for it, or sends that are dropped would come too late for it.
+pub(super) struct Open {
+    gateway: Gateway,
+    loaded: Arc<Loaded>,
+    came: Instant,
+    heard: Arc<Heard>,
+    hold: Option<Hold>,
+    plan: Option<Arc<Plan>>,
+    session: Option<SessionKey>,
+    target: Option<Target>,
+    /// Tokens of input as estimated; none for what nobody pays for.
+    paid_input: Option<u64>,
+    tally: Tally,
+    repairs: Repairs,
+    kept: Option<Kept>,
+    entry: Entry,
+    closed: bool,
+}
+
+impl Open {
+    /// A request has come.
+    pub(super) fn new(gateway: &Gateway, arrival: &Arrival) -> Self {
+        let loaded = gateway.configuration();
+        let Arrival { id, came, at, key, protocol, operation, call } = arrival;
+        let entry = Entry {
+            key: key.as_ref().map(|key| key.id.clone()),
+            protocol: protocol.id.name().to_owned(),
+            operation: word(*operation).to_owned(),
+            ..blank(id.clone(), *at)
+        };
+        gateway.observe().came(&Came {
+            id,
+            at: *at,
+            protocol: &entry.protocol,
+            operation: &entry.operation,
+            traceparent: call.header("traceparent"),
+        });
+        let (observe, state) = (gateway.observe().clone(), Mutex::default());
+        Self {
+            gateway: gateway.clone(),
+            came: *came,
+            heard: Arc::new(Heard { observe, id: id.clone(), came: *came, state }),
+            hold: None,
+            plan: None,
+            session: None,
+            target: None,
+            paid_input: None,
+            tally: Tally::default(),
+            repairs: Repairs::default(),
+            kept: loaded.settings.gateway.log_bodies.then(|| Kept::of(&call.body)),
+            loaded,
+            entry,
+            closed: false,
+        }
+    }
+
+    /// The gateway it came to.
+    pub(super) fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// The configuration that it sees from beginning to end.
+    pub(super) fn loaded(&self) -> &Arc<Loaded> {
+        &self.loaded
+    }
+
+    /// Who hears what happens to it.
+    pub(super) fn heard(&self) -> Arc<Heard> {
+        Arc::clone(&self.heard)
+    }
+
+    /// What is known of it so far.
+    pub(super) fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// The answer is wanted as a stream.
+    pub(super) fn streams(&mut self) {
+        self.entry.stream = true;
+    }
+
+    /// The name of the client, which may be all that is known of a request that can't be read.
+    pub(super) fn comes_from(&mut self, client: &str) {
+        client.clone_into(&mut self.entry.client);
+    }
+
+    /// Its route was decided; it belongs to this conversation.
+    pub(super) fn routed(&mut self, plan: &Arc<Plan>, session: SessionKey, route: &Explanation) {
+        self.session = Some(session);
+        self.entry.asked.clone_from(&route.asked);
+        self.entry.virtual_model.clone_from(&route.virtual_model);
+        self.entry.session = Some(route.facts.session.clone());
+        self.entry.route = serde_json::to_string(route).and_then(Json::parse).ok();
+        self.plan = Some(Arc::clone(plan));
+        self.gateway.observe().routed(&self.entry.id, route);
+    }
+
+    /// It holds this of its key's budget.
+    pub(super) fn holds(&mut self, hold: Hold) {
+        self.hold = Some(hold);
+    }
+
+    /// Its tokens are paid for; this is what its input is estimated at.
+    pub(super) fn is_paid(&mut self, input: u64) {
+        self.paid_input = Some(input);
+    }
+
+    /// A target answers.
+    pub(super) fn answers(&mut self, target: &Target) {
+        self.entry.target = Some(target.to_string());
+        self.target = Some(target.clone());
+        self.entry.first_ms = Some(millis(now().saturating_duration_since(self.came)));
+    }
+
+    /// An event of its answer.
+    pub(super) fn event(&mut self, event: &Event) {
+        self.tally.event(event);
+        self.repairs.event(event);
+    }
+
+    /// Its answer is complete, and its conversation remembers who gave it.
+    pub(super) fn completes(&mut self) {
+        let (Some(session), Some(target)) = (self.session, &self.target) else { return };
+        let virtual_model = self.entry.virtual_model.as_deref();
+        let mut sessions = self.gateway.sessions().lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.saw(session, target, virtual_model, self.tally.usage(), now());
+    }
+
+    /// What was mended in its calls since the last time.
+    pub(super) fn repaired(&mut self, notes: Vec<RepairNote>) {
+        self.repairs.noted(notes);
+    }
+
+    /// What could not be told to the target, which it has said itself.
+    pub(super) fn lost_to_target(&mut self, losses: &[Loss]) {
+        self.entry.losses.extend(losses.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)));
+    }
+
+    /// What could not be told to the client.
+    pub(super) fn lost_to_client(&mut self, losses: Vec<Loss>) {
+        self.lost_to_target(&losses);
+        let Some(target) = &self.target else { return };
+        for loss in losses {
+            self.heard.observe.noted(&self.entry.id, &Note::Lost { target: target.clone(), loss });
+        }
+    }
+
+    /// Bytes that the client is given.
+    pub(super) fn gave(&mut self, bytes: &[u8]) {
+        if let Some(kept) = &mut self.kept {
+            kept.gave(bytes);
+        }
+    }
+
+    /// The client sees this status.
+    pub(super) fn shows(&mut self, status: u16) {
+        self.entry.status = status;
+    }
+
+    /// Something is to be said of it although it goes on.
+    pub(super) fn has_problem(&mut self, problem: &str) {
+        self.entry.problem = Some(problem.to_owned());
+    }
+
+    /// It has come to its end; what happens later belongs to its record no more.
+    pub(super) fn ends(&mut self, ending: Ending) {
+        self.entry.ending = ending;
+        self.close();
+    }
+
+    /// Ends with a whole answer.
+    pub(super) fn answer(mut self, reply: HttpReply) -> Response<Body> {
+        self.shows(reply.status);
+        self.gave(&reply.body);
+        let response = head::of_whole(reply, Some(&self.entry));
+        self.ends(Ending::Answered);
+        response
+    }
+
+    /// Ends with an error instead of an answer.
+    pub(super) fn fail(mut self, inbound: &dyn Inbound, error: &ApiError, ending: Ending) -> Response<Body> {
+        let reply = inbound.write_error(error);
+        self.shows(reply.status);
+        self.gave(&reply.body);
+        self.has_problem(&error.message);
+        let response = head::of_whole(reply, Some(&self.entry));
+        self.ends(ending);
+        response
+    }
+
+    fn close(&mut self) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        let mut entry = std::mem::replace(&mut self.entry, blank(String::new(), 0));
+        let (sent, last) = {
+            let mut state = self.heard.state();
+            (std::mem::take(&mut state.sent), state.last.take())
+        };
+        entry.sent = sent;
+        entry.total_ms = millis(now().saturating_duration_since(self.came));
+        entry.repairs = self.repairs.take();
+        // Whoever answered, or was asked last, is paid.
+        let paid = self.target.take().or(last);
+        let spent = match (self.paid_input, &paid) {
+            (Some(input), Some(_)) => self.tally.spent(entry.ending, input),
+            (Some(_) | None, _) => tally::nothing(),
+        };
+        entry.tokens = tally::entry(&spent);
+        entry.cost = match spent.total() {
+            0 => Some(Money(0)),
+            _ => paid.and_then(|target| cost(self.attempt(&target)?, &spent)),
+        };
+        entry.bodies = self.kept.take().map(|kept| kept.into_bodies(&self.loaded.routing));
+        self.gateway.observe().ended(&entry);
+        self.gateway.ledger().record(entry, self.hold.take());
+    }
+
+    fn attempt(&self, target: &Target) -> Option<&Attempt> {
+        self.plan.as_ref()?.attempts.iter().find(|attempt| attempt.target == *target)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// What this usage costs at a target; none when its price is not known.
+pub(super) fn cost(attempt: &Attempt, usage: &Usage) -> Option<Money> {
+    attempt.profile.cost(usage).and_then(Money::from_dollars)
+}
+
+/// A request of which nothing more is known than that it came, and that its client left if nobody says otherwise.
+fn blank(id: String, at: u64) -> Entry {
+    Entry {
+        id,
+        at,
+        key: None,
+        client: String::new(),
+        session: None,
+        protocol: String::new(),
+        operation: String::new(),
+        stream: false,
+        asked: String::new(),
+        virtual_model: None,
+        route: None,
+        target: None,
+        sent: Vec::new(),
+        relayed: false,
+        repairs: Vec::new(),
+        losses: Vec::new(),
+        tokens: rail_ledger::Tokens::default(),
+        cost: None,
+        first_ms: None,
+        total_ms: 0,
+        ending: Ending::Left,
+        status: LEFT,
+        problem: None,
+        bodies: None,
+    }
+}
+
+fn word(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Generate | Operation::GenerateStream => "generate",
+        Operation::Count => "count",
+        Operation::Embed => "embed",
+        Operation::Models => "models",
+    }
+}
+
+/// Hears what happens to a request, passes it on, and keeps its sends.
+pub(super) struct Heard {
+    observe: Observe,
+    id: String,
+    came: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    sent: Vec<SentEntry>,
+    /// The target that was asked last: the one that answers, or that was left.
+    last: Option<Target>,
+}
+
+impl Heard {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change is one call: a panic elsewhere leaves it whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Notes for Heard {
+    fn note(&self, note: Note) {
+        self.observe.noted(&self.id, &note);
+        match note {
+            Note::Sending { target, .. } => self.state().last = Some(target),
+            Note::Sent(sent) => {
+                let since = now().saturating_duration_since(self.came);
+                let entry = entry(sent, since);
+                self.state().sent.push(entry);
+            }
+            Note::Deferred { .. }
+            | Note::Probing { .. }
+            | Note::Retrying { .. }
+            | Note::Fixing { .. }
+            | Note::Learned { .. }
+            | Note::Refused { .. }
+            | Note::CircuitOpened { .. }
+            | Note::Lost { .. }
+            | Note::NotKept { .. } => {}
+        }
+    }
+}
+
+/// A send that came to its end so long after the request's arrival.
+fn entry(sent: Sent, since: std::time::Duration) -> SentEntry {
+    let (outcome, problem) = match sent.outcome {
+        Outcome::Answered => ("answered", None),
+        Outcome::Empty => ("empty", None),
+        Outcome::Failed { problem, .. } => ("failed", Some(problem)),
+        Outcome::Left => ("left", None),
+    };
+    SentEntry {
+        target: sent.target.to_string(),
+        began_ms: millis(since.saturating_sub(sent.took)),
+        took_ms: millis(sent.took),
+        status: sent.status,
+        outcome: outcome.to_owned(),
+        problem,
+        possible_charge: sent.possible_charge,
+    }
+}

@@ -1,0 +1,59 @@
+//! What a client is told when its key does not open the door, in words after which it does the right thing.
+
+use std::time::Duration;
+
+use rail_ledger::Refusal;
+use rail_model::{ApiError, ErrorKind};
+
+/// When a ledger that does not answer is asked again.
+const LEDGER_WAIT: Duration = Duration::from_secs(5);
+
+/// A refusal as an error that any protocol can say. A spent budget is told as spent quota and not as a rate, so that clients
+/// show it instead of trying again.
+pub(super) fn error(refusal: &Refusal) -> ApiError {
+    let (kind, retry_after) = match refusal {
+        Refusal::Unknown | Refusal::Revoked { .. } | Refusal::Expired { .. } => {
+            (ErrorKind::Authentication, None)
+        }
+        Refusal::Model { .. } => (ErrorKind::Permission, None),
+        Refusal::Rate { wait, .. } => (ErrorKind::RateLimited, Some(*wait)),
+        Refusal::Budget { wait, .. } => (ErrorKind::Quota, Some(*wait)),
+        Refusal::Ledger { .. } => (ErrorKind::Overloaded, Some(LEDGER_WAIT)),
+    };
+    ApiError { retry_after, ..ApiError::new(kind, refusal.to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rail_ledger::{Money, Period};
+    use rail_wire::ALL;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn each_refusal_as_each_client_understands_it() {
+        let name = || "ci".to_owned();
+        let (model, allowed) = ("gpt-5".to_owned(), "qwen*".to_owned());
+        let wait = Duration::from_secs(7200);
+        let budget = Refusal::Budget { name: name(), budget: Money(5_000_000_000), per: Period::Day, wait };
+        let rate = Refusal::Rate { name: name(), per_minute: 60, wait: Duration::from_millis(1500) };
+        let ledger = Refusal::Ledger { problem: "disk full".to_owned() };
+        let told: Vec<String> =
+            [Refusal::Unknown, Refusal::Model { name: name(), model, allowed }, rate, budget, ledger]
+                .iter()
+                .flat_map(|refusal| ALL.iter().map(move |protocol| (refusal, protocol)))
+                .map(|(refusal, protocol)| {
+                    let reply = protocol.inbound.write_error(&error(refusal));
+                    let body: Value = serde_json::from_slice(&reply.body).unwrap();
+                    let word = ["code", "status", "type"]
+                        .iter()
+                        .filter_map(|key| body["error"].get(key)?.as_str())
+                        .next();
+                    let wait = reply.header("retry-after").unwrap_or("-");
+                    format!("{} {} {} {wait}", protocol.id, reply.status, word.unwrap_or("-"))
+                })
+                .collect();
+        insta::assert_snapshot!(told.join("\n"), @"");
+    }
+}

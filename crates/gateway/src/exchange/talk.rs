@@ -1,0 +1,189 @@
+//! What a client is told while its answer comes: events become bytes, and silence becomes signs of life.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use rail_ledger::Ending;
+use rail_model::{ApiError, Event, Extras};
+use rail_upstream::{Broken, Reply};
+use rail_wire::{BodyKind, Encode, Inbound, ReplyTo};
+use tokio::time::{Instant, sleep};
+
+use super::head;
+use super::pieces::Outlet;
+use super::record::Open;
+
+/// A piece is given out when nothing more is there right now, and at the latest when it is as large as this.
+const PIECE: usize = 64 << 10;
+/// Larger pieces are given away with their buffer; smaller ones are copied out of it, so that it can be used again.
+const COPIED: usize = 4 << 10;
+
+/// An answer on its way out to a client that takes it in pieces.
+pub(super) struct Talk {
+    inbound: &'static dyn Inbound,
+    kind: BodyKind,
+    encoder: Box<dyn Encode>,
+    outlet: Outlet,
+    /// Bytes that were not given out yet.
+    out: Vec<u8>,
+    /// The head was given.
+    begun: bool,
+    /// The client was told that the answer starts, before the target said so.
+    started: bool,
+    /// When the client was last given something.
+    given: Instant,
+}
+
+/// What is next.
+enum Next {
+    Event(Option<Result<Event, Broken>>),
+    /// Nothing is there right now, so what was made is given out.
+    Idle,
+    /// Nothing has come for so long that the client is told that it still waits.
+    Silent,
+}
+
+impl Talk {
+    /// Nothing was said yet.
+    pub(super) fn new(
+        inbound: &'static dyn Inbound,
+        kind: BodyKind,
+        reply_to: &ReplyTo,
+        outlet: Outlet,
+    ) -> Self {
+        let (encoder, given) = (inbound.encoder(kind, reply_to), Instant::now());
+        Self { inbound, kind, encoder, outlet, out: Vec::new(), begun: false, started: false, given }
+    }
+
+    /// Begins before anybody has answered. Where the protocol has an event for the start, it goes first: clients of OpenAI's
+    /// library take no sign of life before it.
+    pub(super) async fn start(&mut self, reply_to: &ReplyTo, open: &mut Open) {
+        let start = Event::Started { id: None, model: reply_to.model.clone(), extras: Extras::NONE };
+        self.encoder.push(&start, &mut self.out);
+        if self.out.is_empty() {
+            // A start that waits for what follows it is not held back by a sign of life.
+            self.encoder.push(&Event::Ping, &mut self.out);
+        }
+        self.started = !self.out.is_empty();
+        if !self.started {
+            // This protocol's first bytes are content. Its start can still be the target's own.
+            self.encoder = self.inbound.encoder(self.kind, reply_to);
+        }
+        self.flush(open).await;
+    }
+
+    /// Tells the client that it still waits.
+    pub(super) async fn keep_alive(&mut self, open: &mut Open) {
+        self.out.extend_from_slice(self.inbound.keep_alive());
+        self.flush(open).await;
+    }
+
+    /// Passes an answer on to its end, and ends the record.
+    pub(super) async fn pass(mut self, mut reply: Reply, keep_alive: Duration, mut open: Open) {
+        let mut timer = pin!(sleep(keep_alive));
+        loop {
+            let event = {
+                let mut next = pin!(reply.next());
+                loop {
+                    let turn = poll_fn(|cx| match next.as_mut().poll(cx) {
+                        Poll::Ready(event) => Poll::Ready(Next::Event(event)),
+                        Poll::Pending if !self.begun || !self.out.is_empty() => Poll::Ready(Next::Idle),
+                        Poll::Pending => loop {
+                            ready!(timer.as_mut().poll(cx));
+                            // The timer is not set anew with every piece: it is cheaper to look once when it rings.
+                            let due = self.given + keep_alive;
+                            if due <= Instant::now() {
+                                break Poll::Ready(Next::Silent);
+                            }
+                            timer.as_mut().reset(due);
+                        },
+                    });
+                    match turn.await {
+                        Next::Event(event) => break event,
+                        Next::Idle => self.flush(&mut open).await,
+                        Next::Silent => self.keep_alive(&mut open).await,
+                    }
+                }
+            };
+            match event {
+                Some(Ok(event)) => {
+                    self.event(&event, &mut open);
+                    match event {
+                        // What was said of a call is complete when the call is.
+                        Event::Closed { .. } => open.repaired(reply.repairs()),
+                        Event::Finished { .. } => {
+                            open.repaired(reply.repairs());
+                            open.completes();
+                            self.end(Ending::Answered, &mut open);
+                        }
+                        Event::Started { .. }
+                        | Event::Opened { .. }
+                        | Event::Delta { .. }
+                        | Event::Usage(_)
+                        | Event::Failed(_)
+                        | Event::Ping
+                        | Event::Opaque(_) => {}
+                    }
+                }
+                Some(Err(Broken { error })) => return self.fail(&error, Ending::Broken, open).await,
+                None => break,
+            }
+            if self.out.len() >= PIECE {
+                self.flush(&mut open).await;
+            }
+        }
+        self.flush(&mut open).await;
+    }
+
+    /// Says a failure as the protocol says it in mid-answer, and ends the record.
+    pub(super) async fn fail(mut self, error: &ApiError, ending: Ending, mut open: Open) {
+        self.encoder.push(&Event::Failed(error.clone()), &mut self.out);
+        open.has_problem(&error.message);
+        self.end(ending, &mut open);
+        self.flush(&mut open).await;
+    }
+
+    fn event(&mut self, event: &Event, open: &mut Open) {
+        open.event(event);
+        if !(self.started && matches!(event, Event::Started { .. })) {
+            self.encoder.push(event, &mut self.out);
+        }
+    }
+
+    /// The answer has its end, and so has the record: before the client can see it, so that who asks again is not ahead of it.
+    fn end(&mut self, ending: Ending, open: &mut Open) {
+        self.encoder.finish(&mut self.out);
+        self.begin(open);
+        open.gave(&self.out);
+        open.ends(ending);
+    }
+
+    fn begin(&mut self, open: &mut Open) {
+        open.lost_to_client(self.encoder.losses());
+        if !std::mem::replace(&mut self.begun, true) {
+            open.shows(200);
+            self.outlet.begin(head::of_pieces(self.kind, open.entry()));
+        }
+    }
+
+    /// Gives out what was made, and waits until it is taken.
+    async fn flush(&mut self, open: &mut Open) {
+        self.begin(open);
+        if self.out.is_empty() {
+            return;
+        }
+        open.gave(&self.out);
+        let piece = if self.out.len() <= COPIED {
+            let piece = Bytes::copy_from_slice(&self.out);
+            self.out.clear();
+            piece
+        } else {
+            Bytes::from(std::mem::take(&mut self.out))
+        };
+        self.outlet.give(piece).await;
+        self.given = Instant::now();
+    }
+}

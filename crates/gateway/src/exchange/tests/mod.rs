@@ -1,0 +1,8 @@
+//! Requests of every protocol against scripted models of every protocol, on real sockets.
+
+mod answers;
+mod endings;
+mod leaving;
+mod lists;
+mod waiting;
+mod world;

@@ -1,0 +1,87 @@
+//! Who may come in.
+
+use http::HeaderMap;
+use rail_config::settings;
+use rail_ledger::{Key, Ledger, Refusal};
+use rail_model::ErrorKind;
+
+use super::hosts::{Reach, foreign_origin};
+use super::keys::Sent;
+use super::refused::{Refused, unauthorized};
+
+/// What a place asks of a key, if there are keys at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Need {
+    /// Any that is good.
+    Any,
+    /// One that may change things.
+    Admin,
+}
+
+/// A request that stands before the door.
+pub(super) struct Caller<'a> {
+    pub(super) headers: &'a HeaderMap,
+    pub(super) query: &'a str,
+    pub(super) need: Need,
+    /// Unix milliseconds.
+    pub(super) now: u64,
+}
+
+/// Lets a caller in, with its key where there are keys; before anything of its body is read.
+///
+/// Without any key the gateway is open to this machine, whatever keys clients send. Its browsers could then be used by any page, so
+/// that pages of other sites are kept out; where keys are needed, such a page has none.
+pub(super) async fn admit(
+    caller: &Caller<'_>,
+    ledger: &Ledger,
+    reach: Reach,
+    settings: &settings::Gateway,
+) -> Result<Option<Key>, Refused> {
+    let sent = Sent::read(caller.headers, caller.query);
+    if !sent.in_address.is_empty() && !settings.url_keys {
+        return Err(unauthorized(IN_ADDRESS));
+    }
+    let has_keys = ledger.has_keys().await;
+    let has_keys = has_keys.map_err(|error| Refusal::Ledger { problem: error.to_string() })?;
+    if !has_keys {
+        return match (reach, foreign_origin(caller.headers, &settings.hosts)) {
+            (Reach::Here, None) => Ok(None),
+            (Reach::Here, Some(origin)) => Err(foreign(origin)),
+            (Reach::Others, _) => Err(unauthorized(NO_KEYS)),
+        };
+    }
+    let key = match sent.all().as_slice() {
+        [] => return Err(unauthorized(NO_KEY)),
+        [key] => ledger.identify(key, caller.now).await?,
+        [_, _, ..] => return Err(unauthorized(SEVERAL)),
+    };
+    match caller.need {
+        Need::Admin if !key.admin => Err(Refused::new(
+            ErrorKind::Permission,
+            format!(
+                "the key `{}` may not change anything here; use one made by `rail key create --admin`",
+                key.name
+            ),
+        )),
+        Need::Admin | Need::Any => Ok(Some(key)),
+    }
+}
+
+const IN_ADDRESS: &str = "a key in the address, `?key=`, stays in logs and histories; send it as the header `x-goog-api-key`, `x-api-key` or \
+     `authorization: Bearer`, or let it pass by `gateway.url_keys = true`";
+const NO_KEYS: &str = "this gateway can be reached from other machines and has no keys, so that it takes no requests; make one with \
+     `rail key create`";
+const NO_KEY: &str = "this gateway needs a key, and none was sent; send one as `authorization: Bearer`, `x-api-key` or `x-goog-api-key`; \
+     `rail key create` makes them";
+const SEVERAL: &str = "several different keys were sent; send one, in one header (a client may have more than one variable set, such as \
+     ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN)";
+
+fn foreign(origin: &[u8]) -> Refused {
+    let origin: String =
+        String::from_utf8_lossy(origin).chars().filter(|c| !c.is_control()).take(200).collect();
+    let message = format!(
+        "the page `{origin}` is not of this machine, and the gateway is open to this machine only; make a key with `rail key create`, \
+         or name its host in `gateway.hosts`"
+    );
+    Refused::new(ErrorKind::Permission, message)
+}

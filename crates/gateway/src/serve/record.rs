@@ -1,0 +1,111 @@
+//! Requests that were turned away, told to whoever listens.
+
+use std::sync::Mutex;
+
+use http::{HeaderMap, header};
+use rail_ledger::{Ending, Entry, KeyId, Tokens};
+use rail_wire::{Operation, Protocol};
+
+use super::clock::Moment;
+use crate::Gateway;
+use crate::observe::Came;
+
+/// So many refusals are written to the ledger in a minute: who has no key must not be able to fill a disk. All are observed.
+const MOST_WRITTEN: u32 = 120;
+
+/// A request that was turned away at an endpoint.
+pub(super) struct Turned<'a> {
+    pub(super) id: &'a str,
+    pub(super) came: Moment,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) key: Option<KeyId>,
+    pub(super) protocol: &'static Protocol,
+    pub(super) operation: Operation,
+    pub(super) status: u16,
+    pub(super) problem: &'a str,
+}
+
+/// How many refusals were written lately.
+#[derive(Default)]
+pub(super) struct Written(Mutex<(u64, u32)>);
+
+impl Written {
+    /// Whether one more may be written at this Unix millisecond.
+    fn one_more(&self, unix_ms: u64) -> bool {
+        let Ok(mut state) = self.0.lock() else { return false };
+        let minute = unix_ms / 60_000;
+        if state.0 != minute {
+            *state = (minute, 0);
+        }
+        state.1 += 1;
+        state.1 <= MOST_WRITTEN
+    }
+}
+
+/// Tells of a request that was turned away.
+pub(super) fn record(gateway: &Gateway, written: &Written, turned: &Turned<'_>) {
+    let header = |name: &str| turned.headers.get(name).and_then(|value| value.to_str().ok());
+    let operation = name(turned.operation);
+    gateway.observe().came(&Came {
+        id: turned.id,
+        at: turned.came.unix_ms,
+        protocol: turned.protocol.id.name(),
+        operation,
+        traceparent: header("traceparent"),
+    });
+    let agent = header(header::USER_AGENT.as_str()).unwrap_or_default();
+    let now = Moment::now();
+    let entry = Entry {
+        id: turned.id.to_owned(),
+        at: turned.came.unix_ms,
+        key: turned.key.clone(),
+        client: agent.split([' ', '/']).next().unwrap_or_default().chars().take(40).collect(),
+        session: None,
+        protocol: turned.protocol.id.name().to_owned(),
+        operation: operation.to_owned(),
+        stream: turned.operation == Operation::GenerateStream,
+        asked: String::new(),
+        virtual_model: None,
+        route: None,
+        target: None,
+        sent: Vec::new(),
+        relayed: false,
+        repairs: Vec::new(),
+        losses: Vec::new(),
+        tokens: Tokens::default(),
+        cost: None,
+        first_ms: None,
+        total_ms: now.millis_since(turned.came),
+        ending: Ending::Refused,
+        status: turned.status,
+        problem: Some(turned.problem.to_owned()),
+        bodies: None,
+    };
+    gateway.observe().ended(&entry);
+    if written.one_more(now.unix_ms) {
+        gateway.ledger().record(entry, None);
+    }
+}
+
+/// What is asked, in a word.
+fn name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Generate | Operation::GenerateStream => "generate",
+        Operation::Count => "count",
+        Operation::Embed => "embed",
+        Operation::Models => "models",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_holds_so_many_and_no_more() {
+        let written = Written::default();
+        let at = |minute: u64| minute * 60_000;
+        let count = |minute| (0..MOST_WRITTEN + 10).filter(|_| written.one_more(at(minute))).count();
+        assert_eq!((count(7), count(8)), (MOST_WRITTEN as usize, MOST_WRITTEN as usize));
+    }
+}
