@@ -1,5 +1,7 @@
 //! Gemini CLI.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::client::Client;
@@ -8,9 +10,9 @@ use super::launch::{Launch, Pointing, over};
 pub(super) const CLIENT: Client =
     Client { name: "gemini", title: "Gemini CLI", package: "@google/gemini-cli", launch };
 
-const SETTINGS: &str = "gemini-settings.json";
-const VARIABLE: &str = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
-const USUAL: &str = "/etc/gemini-cli/settings.json";
+/// The folder that it takes for the user's home.
+const HOME: &str = "gemini";
+const SETTINGS: &str = "gemini/.gemini/settings.json";
 
 /// The window that it believes every model to have.
 const BELIEVED: f64 = 1_048_576.0;
@@ -30,7 +32,7 @@ const ELSEWHERE: [&str; 8] = [
 fn launch(pointing: &Pointing<'_>) -> Launch {
     let Pointing { url, token, aim, env, .. } = pointing;
     let mut settings = json!({
-        // Without it the way to sign in that the user last chose counts.
+        // Without it the way to sign in that the user last chose counts, and without any it takes no key for another address.
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
@@ -42,12 +44,21 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
         let share = (window as f64 * 0.7 / BELIEVED).min(0.5);
         settings = over(settings, json!({"model": {"compressionThreshold": share}}));
     }
+    // Settings come from files only, and those of the system must be root's: so it gets a home of its own, in which all but the
+    // settings is the user's.
+    let own = env
+        .get("GEMINI_CLI_HOME")
+        .or(env.get("HOME"))
+        .map(Path::new)
+        .unwrap_or(Path::new("/"))
+        .join(".gemini");
     let launch = Launch::default()
         .unset(&ELSEWHERE)
         .set("GOOGLE_GEMINI_BASE_URL", *url)
         .set("GEMINI_API_KEY", token.reveal())
-        .set(VARIABLE, pointing.file(SETTINGS).display().to_string())
-        .file(SETTINGS, over(pointing.settings(VARIABLE, USUAL), settings));
+        .set("GEMINI_CLI_HOME", pointing.file(HOME).display().to_string())
+        .file_over(SETTINGS, &own.join("settings.json"), settings)
+        .like(Path::new("gemini/.gemini"), &own, "settings.json");
     match &aim.asked {
         Some(name) => launch.set("GEMINI_MODEL", in_a_path(name)),
         None => launch.set_unless_said(env, "GEMINI_MODEL", aim.model()),

@@ -1,10 +1,12 @@
 //! How a client is started: arguments, variables, files, and nothing of it in the client's own configuration.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rail_config::Env;
+use rail_config::import::read_json;
 use rail_stdx::Secret;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::aim::Aim;
 
@@ -27,14 +29,6 @@ impl Pointing<'_> {
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
-
-    /// A file of settings that the user has already named by a variable, or that is where such files are, as JSON; an empty
-    /// object when there is none.
-    pub(crate) fn settings(&self, variable: &str, usual: &str) -> Value {
-        let path = self.env.get(variable).unwrap_or(usual);
-        let read = std::fs::read_to_string(path).ok().and_then(|text| serde_json::from_str(&text).ok());
-        read.filter(Value::is_object).unwrap_or_else(|| Value::Object(Map::new()))
-    }
 }
 
 /// How a client is started.
@@ -48,6 +42,10 @@ pub(crate) struct Launch {
     pub(crate) unset: Vec<&'static str>,
     /// Files, by name.
     pub(crate) files: Vec<(&'static str, Value)>,
+    /// Names that lead to the user's own files.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// What the user should know.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Launch {
@@ -71,6 +69,30 @@ impl Launch {
     /// The same with a file.
     pub(crate) fn file(mut self, name: &'static str, content: Value) -> Self {
         self.files.push((name, content));
+        self
+    }
+
+    /// The same with a file that says what a file of the user says, and more. Where there is none, it says just that.
+    pub(crate) fn file_over(mut self, name: &'static str, own: &Path, more: Value) -> Self {
+        let said = match std::fs::read_to_string(own) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
+            read => read.map_err(|error| error.to_string()).and_then(|text| read_json(&text)),
+        };
+        if let Err(problem) = &said {
+            self.warnings.push(format!(
+                "{} can't be read, so that what it says does not count here: {problem}",
+                own.display()
+            ));
+        }
+        self.file(name, over(said.unwrap_or_default(), more))
+    }
+
+    /// The same where a folder has all that a folder of the user has, but for what is left out.
+    pub(crate) fn like(mut self, folder: &Path, own: &Path, without: &str) -> Self {
+        // A folder that is not there has nothing.
+        let entries = std::fs::read_dir(own).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name()).filter(|name| name != without);
+        self.links.extend(names.map(|name| (folder.join(&name), own.join(&name))));
         self
     }
 

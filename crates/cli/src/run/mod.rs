@@ -83,7 +83,8 @@ mod tests {
     }
 
     fn shown(launch: &Launch) -> String {
-        let Launch { args, set, unset, files } = launch;
+        let Launch { args, set, unset, files, links, warnings } = launch;
+        assert_eq!((links.len(), warnings.len()), (0, 0));
         let mut out = String::new();
         args.iter().for_each(|arg| writeln!(out, "arg {arg}").unwrap());
         set.iter().for_each(|(name, value)| writeln!(out, "{name}={value}").unwrap());
@@ -95,7 +96,10 @@ mod tests {
     #[test]
     fn every_client_is_pointed_at_the_gateway() {
         for client in client::CLIENTS {
-            insta::assert_snapshot!(client.name, shown(&launched(client, None, &[])));
+            insta::assert_snapshot!(
+                client.name,
+                shown(&launched(client, None, &[("QWEN_CODE_SYSTEM_SETTINGS_PATH", "/nowhere")]))
+            );
         }
     }
 

@@ -1,5 +1,7 @@
 //! Qwen Code.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::client::Client;
@@ -16,7 +18,7 @@ const USUAL: &str = "/etc/qwen-code/settings.json";
 const ELSEWHERE: [&str; 4] = ["QWEN_MODEL", "QWEN_CODE_MODEL", "QWEN_DEFAULT_AUTH_TYPE", "OPENAI_API_BASE"];
 
 fn launch(pointing: &Pointing<'_>) -> Launch {
-    let Pointing { url, token, aim, .. } = pointing;
+    let Pointing { url, token, aim, env, .. } = pointing;
     let base = format!("{url}/v1");
     // Reasoning and answers of any length are waited for: the gateway has its own limits.
     let mut generation = json!({"timeout": 3_600_000});
@@ -42,5 +44,5 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
         .set("OPENAI_API_KEY", token.reveal())
         .set("OPENAI_MODEL", aim.model())
         .set(VARIABLE, pointing.file(SETTINGS).display().to_string())
-        .file(SETTINGS, over(pointing.settings(VARIABLE, USUAL), settings))
+        .file_over(SETTINGS, Path::new(env.get(VARIABLE).unwrap_or(USUAL)), settings)
 }

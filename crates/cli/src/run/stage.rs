@@ -21,8 +21,8 @@ use super::child::{self, Signals};
 use super::client::{self, Client};
 use super::launch::{Launch, Pointing};
 use super::plain;
-use crate::Failure;
 use crate::setup::runtime;
+use crate::{Failure, output};
 
 /// How long a gateway may take to end when nobody is left to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -117,12 +117,32 @@ fn token() -> Result<Secret, Failure> {
     Ok(Secret::new(text))
 }
 
+#[cfg(unix)]
+fn link(own: &Path, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(own, path)
+}
+
+#[cfg(windows)]
+fn link(own: &Path, path: &Path) -> io::Result<()> {
+    if own.is_dir() {
+        std::os::windows::fs::symlink_dir(own, path)
+    } else {
+        std::os::windows::fs::symlink_file(own, path)
+    }
+}
+
+/// Writes the files of a launch, and tells what the user should know of it.
 fn write(folder: &Path, launch: &Launch) -> Result<(), Failure> {
     for (name, content) in &launch.files {
         let path = folder.join(name);
         let written = replace(&path, content.to_string().as_bytes(), Access::Owner);
         written.with_context(|| format!("{} can't be written", path.display()))?;
     }
+    for (name, own) in &launch.links {
+        // What can't be linked is only missing; the client says so if it matters.
+        let _ = link(own, &folder.join(name));
+    }
+    launch.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     Ok(())
 }
 

@@ -73,7 +73,12 @@ fn what_is_wrong_is_told_before_anything_starts() {
     rail: Codex CLI is not installed: there is no `codex` on the PATH; install it with `npm install -g @openai/codex`
     exit 2
     ");
-    insta::assert_snapshot!(home.said(&["run", "emacs"], ""), @"");
+    insta::assert_snapshot!(home.said(&["run", "emacs"], ""), @"
+    error: invalid value 'emacs' for '<CLIENT>': there are claude, codex, gemini, qwen, opencode; for other programs see `rail serve`
+
+    For more information, try '--help'.
+    exit 2
+    ");
     insta::assert_snapshot!(home.said(&["run", "claude", "-m", "q,m"], ""), @"");
     let none = with(Home::with("[discovery]\nservers = []\n"), "claude", "echo started");
     insta::assert_snapshot!(none.said(&["run", "claude"], ""), @"");

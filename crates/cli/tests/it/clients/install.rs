@@ -66,7 +66,10 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
     Err(format!("{command:?}: {last}"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the clients are foreign programs, and this is no product code")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clients are foreign programs, and this is no product code"
+)]
 pub(super) fn program(name: impl AsRef<OsStr>) -> Command {
     Command::new(name)
 }

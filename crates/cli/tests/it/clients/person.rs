@@ -36,7 +36,9 @@ impl Person {
         let folder = tempfile::tempdir().unwrap();
         let person = Self { client, folder, bin };
         person.write("work/notes.txt", BEFORE);
-        person.write("gemini.json", r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#);
+        // Gemini CLI takes the way to sign in from nowhere else.
+        person
+            .write(".gemini/settings.json", r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#);
         person.write("codex.json", CATALOG);
         Some(person)
     }
@@ -97,7 +99,7 @@ impl Person {
         let mut command = self.command(self.bin.join(name));
         let home = self.folder.path().to_str().unwrap();
         for (name, value) in *env {
-            command.env(name, value.replace("URL", url).replace("HOME", home));
+            command.env(name, value.replace("URL", url));
         }
         if self.client.name == "codex" {
             let provider = format!(
@@ -123,10 +125,13 @@ impl Person {
         let id = child.id();
         let (send, ended) = channel();
         thread::spawn(move || send.send(child.wait_with_output()));
-        ended.recv_timeout(DEADLINE).unwrap_or_else(|_| {
-            let _ = program("kill").args(["-KILL", &id.to_string()]).status();
-            panic!("{command:?} did not end in {DEADLINE:?}: {:?}", ended.recv());
-        }).unwrap()
+        ended
+            .recv_timeout(DEADLINE)
+            .unwrap_or_else(|_| {
+                let _ = program("kill").args(["-KILL", &id.to_string()]).status();
+                panic!("{command:?} did not end in {DEADLINE:?}: {:?}", ended.recv());
+            })
+            .unwrap()
     }
 
     /// Checks that the task was done, by what is on disk and by what the client said.

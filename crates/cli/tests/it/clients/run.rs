@@ -22,7 +22,9 @@ fn done_by_run(client: &'static Tested, protocol: &'static str) {
     let mut command = person.rail(&["run", client.name, "--"]);
     command.args(client.args).arg("Make it blue in notes.txt");
     // What would lead it past the gateway.
-    for name in ["ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_API_KEY"] {
+    for name in
+        ["ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_API_KEY"]
+    {
         command.env(name, "1");
     }
     command.env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1").env("http_proxy", "http://127.0.0.1:9");

@@ -92,8 +92,9 @@ pub(super) const CODEX: Tested = Tested {
     ],
     env: &[("RAIL_TEST_TOKEN", "none")],
     calls: |_| {
-        let patch =
-            format!("*** Begin Patch\n*** Update File: notes.txt\n@@\n-{OLD}\n+{NEW}\n size = 3\n*** End Patch\n");
+        let patch = format!(
+            "*** Begin Patch\n*** Update File: notes.txt\n@@\n-{OLD}\n+{NEW}\n size = 3\n*** End Patch\n"
+        );
         [
             ("exec_command", json!({"cmd": "cat notes.txt"})),
             ("apply_patch", json!({"input": patch})),
@@ -114,12 +115,7 @@ pub(super) const GEMINI: Tested = Tested {
     known_as: "gemini-cli",
     protocol: "gemini",
     args: &["--skip-trust", "--yolo", "-p"],
-    env: &[
-        ("GOOGLE_GEMINI_BASE_URL", "URL"),
-        ("GEMINI_API_KEY", "none"),
-        ("GEMINI_MODEL", "any"),
-        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "HOME/gemini.json"),
-    ],
+    env: &[("GOOGLE_GEMINI_BASE_URL", "URL"), ("GEMINI_API_KEY", "none"), ("GEMINI_MODEL", "any")],
     calls: |_| {
         let edit = json!({
             "file_path": "notes.txt", "instruction": "make it blue", "old_string": OLD, "new_string": NEW,
