@@ -79,9 +79,15 @@ fn what_is_wrong_is_told_before_anything_starts() {
     For more information, try '--help'.
     exit 2
     ");
-    insta::assert_snapshot!(home.said(&["run", "claude", "-m", "q,m"], ""), @"");
+    insta::assert_snapshot!(home.said(&["run", "claude", "-m", "q,m"], ""), @"
+    rail: nobody can answer for `q,m`; `rail route explain --model 'q,m'` says why, `rail provider list` what there is
+    exit 2
+    ");
     let none = with(Home::with("[discovery]\nservers = []\n"), "claude", "echo started");
-    insta::assert_snapshot!(none.said(&["run", "claude"], ""), @"");
+    insta::assert_snapshot!(none.said(&["run", "claude"], ""), @"
+    rail: no provider is configured; run `rail init`, or set a key such as ANTHROPIC_API_KEY
+    exit 2
+    ");
 }
 
 #[test]
