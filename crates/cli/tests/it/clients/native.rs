@@ -15,7 +15,7 @@ fn done_on(client: &'static Tested, protocol: &'static str) {
     // One request for each step, and none twice.
     assert_eq!(asked(&models), [0, 1, 2, 3]);
     assert!(models.requests().iter().all(|asked| asked.protocol.name() == protocol));
-    // gateway.check_ledger(client, &["p,m"]);
+    gateway.check_ledger(client, &["p,m"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The task, as scripted models go about it.
 
-use rail_model::{ApiError, ErrorKind, PartBody, ProtocolId, Request};
+use rail_model::{ApiError, CallId, ErrorKind, PartBody, ProtocolId, Request};
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::json;
 
@@ -33,14 +33,11 @@ pub(super) const DONE: &str = "All is done.";
 /// A model that does the task from wherever it is, up to `last` results of tools, and then does something else.
 pub(super) fn model(client: &Tested, files: &Files, form: Form, (last, then): (usize, Then)) -> Models {
     let calls = (client.calls)(files);
-    Models::answering(move |request| match results(request) {
+    Models::answering(move |request| match (results(request), then) {
         _ if request.tools.is_empty() => Turn::reply(vec![text("A title")]),
-        done if done > last => match then {
-            Then::GoesOn => step(&calls, done, form),
-            Then::Breaks => Turn::error(ApiError::new(ErrorKind::Server, "broken")),
-            Then::Stalls => Turn::stall(Vec::new()),
-        },
-        done => step(&calls, done, form),
+        (done, Then::Breaks) if done > last => Turn::error(ApiError::new(ErrorKind::Server, "broken")),
+        (done, Then::Stalls) if done > last => Turn::stall(Vec::new()),
+        (done, Then::GoesOn | Then::Breaks | Then::Stalls) => step(&calls, done, form),
     })
     .unwrap()
 }
@@ -54,7 +51,14 @@ fn step(calls: &[Call; 3], done: usize, form: Form) -> Turn {
     let Some((name, arguments)) = calls.get(done) else { return Turn::reply(vec![text(DONE)]) };
     let spelled = json!({"name": name, "arguments": arguments});
     Turn::reply(vec![match form {
-        Form::Native => call(*name, arguments.clone()),
+        Form::Native => {
+            let mut part = call(*name, arguments.clone());
+            if let PartBody::ToolCall(call) = &mut part.body {
+                // Each model counts for itself, and a client takes an id for the same call if it comes again.
+                call.id = CallId::Given(format!("call_{done}"));
+            }
+            part
+        }
         Form::Hermes => text(format!("I go on.\n<tool_call>\n{spelled}\n</tool_call>")),
         Form::Fence => text(format!("I go on.\n\n```json\n{spelled:#}\n```\n")),
     }])
@@ -77,8 +81,7 @@ pub(super) fn asked(models: &Models) -> Vec<usize> {
 pub(super) fn provider(name: &str, protocol: &'static str, models: &Models) -> String {
     format!(
         "[providers.{name}]\nprotocol = \"{protocol}\"\nbase_url = \"{}\"\nkey = \"key-of-{name}\"\n\
-         models = {{ m = {{ tools = \"mixed\", window = 200000 }} }}\n\
-         timeouts = {{ first_token = \"1s\" }}\n",
+         models = {{ m = {{ tools = \"mixed\", window = 200000 }} }}\n",
         models.base_url(ProtocolId::new(protocol))
     )
 }

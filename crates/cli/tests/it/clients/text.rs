@@ -12,7 +12,7 @@ fn done_with(client: &'static Tested, form: Form) {
     let gateway = person.gateway();
     person.check(&Person::outcome(person.client(&gateway.url)));
     assert_eq!(asked(&models), [0, 1, 2, 3]);
-    // gateway.check_ledger(client, &["weak,m"]);
+    gateway.check_ledger(client, &["weak,m"]);
 }
 
 #[test]
