@@ -4,11 +4,13 @@ mod cassette;
 mod clock;
 mod config;
 mod debug;
+mod images;
 mod init;
 mod output;
 mod provider;
 mod route;
 mod run;
+mod serve;
 mod setup;
 mod state;
 
@@ -57,6 +59,10 @@ enum Command {
     ///
     /// It is the real one, pointed at a gateway that lives as long as it; its own configuration stays as it is.
     Run(run::Run),
+    /// The gateway: clients of the Anthropic, OpenAI and Gemini APIs on your models.
+    ///
+    /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
+    Serve(serve::Serve),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -88,6 +94,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.run(&common),
         Command::Record(recording) => recording.run(&common),
         Command::Replay(replaying) => replaying.run(&common),
+        Command::Serve(serve) => serve.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

@@ -43,15 +43,25 @@ impl Common {
 
     /// All that is seen of the configuration, right or wrong; servers on this machine as for [`Common::load`].
     pub(crate) fn check(&self) -> Result<Checked, Failure> {
-        let inputs = self.inputs()?;
-        let checked = check(&inputs);
-        let settings = checked.loaded.as_ref().map(|loaded| &loaded.settings);
-        let Some(settings) = settings.filter(|settings| settings.providers.is_empty()) else {
-            return Ok(checked);
-        };
-        let local = local_servers(&inputs.env, &settings.discovery)?;
-        Ok(if local.is_empty() { checked } else { check(&Inputs { local, ..inputs }) })
+        Ok(with_local(self.inputs()?)?.1)
     }
+}
+
+/// What a configuration is loaded from, and what is seen of it. With no provider configured, servers on this machine are looked for
+/// and count among the inputs.
+pub(crate) fn with_local(inputs: Inputs) -> Result<(Inputs, Checked), Failure> {
+    let checked = check(&inputs);
+    let settings = checked.loaded.as_ref().map(|loaded| &loaded.settings);
+    let Some(settings) = settings.filter(|settings| settings.providers.is_empty()) else {
+        return Ok((inputs, checked));
+    };
+    let local = local_servers(&inputs.env, &settings.discovery)?;
+    if local.is_empty() {
+        return Ok((inputs, checked));
+    }
+    let inputs = Inputs { local, ..inputs };
+    let checked = check(&inputs);
+    Ok((inputs, checked))
 }
 
 /// Tells the warnings that bear on requests and that no output shows; `rail config check` has all of them.
@@ -107,5 +117,11 @@ pub(crate) fn live(env: &Env) -> Live {
 /// A runtime for commands that ask a provider.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.context("the runtime can't be started")?)
+}
+
+/// A runtime for a gateway, which uses all cores.
+pub(crate) fn serving_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("the runtime can't be started")?)
 }

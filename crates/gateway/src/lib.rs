@@ -12,5 +12,5 @@ mod serve;
 
 pub use exchange::codex_model;
 pub use gateway::{Configuration, Gateway, Parts};
-pub use observe::Observe;
+pub use observe::{Observe, ObserveSettings, Otlp};
 pub use serve::{ServeError, serve};

@@ -106,6 +106,22 @@ pub enum Ending {
     Refused,
 }
 
+impl Ending {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Answered, Self::Failed, Self::Broken, Self::Left, Self::Refused];
+
+    /// The ending by its word, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Broken => "broken",
+            Self::Left => "left",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// What was said.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Bodies {

@@ -75,6 +75,55 @@ pub enum Period {
     Month,
 }
 
+impl Period {
+    /// The period by its word: `day`, `month`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+}
+
+/// A key with what it has used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Standing {
+    /// The key.
+    pub key: Key,
+    /// What requests cost that came in this period of its budget, or in this month where it has none.
+    pub spent: Money,
+    /// What requests that came in this period and are on their way are expected to cost.
+    pub held: Money,
+    /// Whether it opens the door.
+    pub state: KeyState,
+}
+
+/// Whether a key opens the door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyState {
+    /// It does.
+    Active,
+    /// Not before the next period: its budget is spent.
+    Spent,
+    /// Its time is over.
+    Expired,
+    /// It was taken back.
+    Revoked,
+}
+
+impl KeyState {
+    /// The state by its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Spent => "spent",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
 /// Why a key does not open the door.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
@@ -114,7 +163,7 @@ pub enum Refusal {
         wait: Duration,
     },
     /// Its budget is spent.
-    #[error("the key `{name}` has spent its budget of {budget} for this {}; it begins anew in {} min", match per { Period::Day => "day", Period::Month => "month" }, wait.as_secs().div_ceil(60))]
+    #[error("the key `{name}` has spent its budget of {budget} for this {}; it begins anew in {} min", per.word(), wait.as_secs().div_ceil(60))]
     Budget {
         /// The key's name.
         name: String,

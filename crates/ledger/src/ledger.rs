@@ -1,9 +1,28 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use rail_stdx::Secret;
+use rail_stdx::{Secret, date};
+use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{Entry, Key, KeyId, Money, NewKey, Refusal};
+use crate::desk::{Desk, Hold};
+use crate::limits::{Account, first_day, is_good};
+use crate::postgres::Postgres;
+use crate::sqlite::Sqlite;
+use crate::store::{Asking, Store};
+use crate::trouble::Trouble;
+use crate::usage::{Counted, Group};
+use crate::{
+    By, Entry, Figures, Key, KeyId, KeyState, Money, NewKey, Period, Point, Refusal, Standing, UsageQuery,
+    UsageRow, keeper, row, secret,
+};
+
+/// So long the last one who leaves waits for what is not written yet.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// One for each connection of a SQLite file, which is waited for while it works.
+const THREADS: usize = 3;
 
 /// Where a ledger is.
 #[derive(Clone, Debug)]
@@ -14,6 +33,17 @@ pub enum Place {
     Postgres(Secret),
     /// Nowhere: forgotten with the process.
     Memory,
+}
+
+impl Place {
+    /// The database of an address, if it is one that is known here.
+    pub fn at(address: &Secret) -> Option<Self> {
+        let known = ["postgres://", "postgresql://"];
+        known
+            .iter()
+            .any(|scheme| address.reveal().starts_with(scheme))
+            .then(|| Self::Postgres(address.clone()))
+    }
 }
 
 /// Why a ledger can't be used.
@@ -35,57 +65,161 @@ pub enum LedgerError {
         /// What happened.
         problem: String,
     },
+    /// A key that is not revoked has this name.
+    #[error(
+        "there is a key `{name}` already; choose another name, or revoke it first: `rail key revoke {name}`"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A key can't be made as it was asked for.
+    #[error("{problem}")]
+    WrongKey {
+        /// What is wrong, and what to write instead.
+        problem: String,
+    },
 }
 
-/// What a request is expected to cost, taken off its key's budget until its record is written.
-#[derive(Debug)]
-pub struct Hold {
-    /// Which one it is.
-    pub(crate) id: i64,
-}
-
-/// The keys and the records. Cheap to clone: all clones are the same ledger.
+/// The keys and the records. Cheap to clone: all clones are the same ledger. When the last one is dropped, what is not written yet is
+/// written, as long as the database takes it.
 #[derive(Clone)]
-pub struct Ledger {
-    entries: Arc<Mutex<Vec<Entry>>>,
+pub struct Ledger(Arc<Inner>);
+
+struct Inner {
+    place: String,
+    store: Arc<Store>,
+    desk: Arc<Desk>,
+    /// The ledger's own threads: a database never keeps those of the gateway waiting, and what was begun is brought to its end even
+    /// if nobody waits for it any more.
+    runtime: Option<Runtime>,
+    handle: Handle,
+    /// Closed when all is written.
+    kept: Mutex<Receiver<()>>,
 }
 
 impl Ledger {
     /// Opens a ledger, and brings an older one up to date.
-    pub async fn open(_place: &Place) -> Result<Self, LedgerError> {
-        Ok(Self { entries: Arc::default() })
+    pub async fn open(place: &Place) -> Result<Self, LedgerError> {
+        let shown = shown(place);
+        let open = |problem: String| LedgerError::Open { place: shown.clone(), problem };
+        let threads = match place {
+            Place::File(_) => THREADS,
+            Place::Postgres(_) | Place::Memory => 1,
+        };
+        let runtime =
+            Builder::new_multi_thread().worker_threads(threads).thread_name("ledger").enable_all().build();
+        let runtime = runtime.map_err(|error| open(format!("no thread can be started: {error}")))?;
+        let handle = runtime.handle().clone();
+        // From here on the runtime is shut down properly, whatever happens.
+        let guard = Shutdown(Some(runtime));
+        let (place, own) = (place.clone(), handle.clone());
+        let opening = handle.spawn(async move {
+            match place {
+                Place::File(path) => Sqlite::open(&path).await.map(Store::Sqlite),
+                Place::Memory => Sqlite::in_memory().map(Store::Sqlite),
+                Place::Postgres(address) => Postgres::open(&address, own).await.map(Store::Postgres),
+            }
+        });
+        let store = opening.await.map_err(|error| open(error.to_string()))?.map_err(open)?;
+        let (store, desk) = (Arc::new(store), Arc::new(Desk::new()));
+        let (done, kept) = channel();
+        let (at, with) = (Arc::clone(&desk), Arc::clone(&store));
+        handle.spawn(async move {
+            keeper::keep(at, with).await;
+            drop(done);
+        });
+        let runtime = guard.keep();
+        Ok(Self(Arc::new(Inner { place: shown, store, desk, runtime, handle, kept: Mutex::new(kept) })))
     }
 
     /// Whether any key was ever made; without one the gateway is open to this machine and to nobody else.
     pub async fn has_keys(&self) -> Result<bool, LedgerError> {
-        Ok(false)
+        self.ask(async |store| store.has_keys().await).await
     }
 
     /// Makes a key. Its secret is given this once and kept nowhere.
     pub async fn create_key(&self, new: &NewKey, now: u64) -> Result<(Key, Secret), LedgerError> {
-        let _ = (new, now);
-        Err(LedgerError::Failed { place: String::new(), problem: "no keys yet".to_owned() })
+        check(new, now).map_err(|problem| LedgerError::WrongKey { problem })?;
+        let fresh = secret::fresh().map_err(|problem| self.failed(Trouble::Away(problem)))?;
+        let NewKey { name, admin, models, rate, budget, expires } = new.clone();
+        let name = name.trim().to_owned();
+        let key = Key {
+            id: fresh.id,
+            name: name.clone(),
+            admin,
+            models,
+            rate,
+            budget,
+            created: now,
+            expires,
+            revoked: None,
+        };
+        let account = Account { key: key.clone(), hash: fresh.hash, full_at: 0 };
+        match self.on(async move |store| store.create(&account).await).await {
+            Ok(()) => Ok((key, fresh.secret)),
+            Err(Trouble::Taken) => Err(LedgerError::NameTaken { name }),
+            Err(trouble) => Err(self.failed(trouble)),
+        }
     }
 
     /// All keys, the oldest first.
     pub async fn keys(&self) -> Result<Vec<Key>, LedgerError> {
-        Ok(Vec::new())
+        let accounts = self.ask(async |store| store.accounts().await).await?;
+        Ok(accounts.into_iter().map(|account| account.key).collect())
+    }
+
+    /// All keys with what they have used, the oldest first.
+    pub async fn standings(&self, now: u64) -> Result<Vec<Standing>, LedgerError> {
+        let from = first_day(Period::Month, now);
+        let (accounts, spent, held) = self
+            .ask(async move |store| {
+                Ok((store.accounts().await?, store.spent(from).await?, store.held(now).await?))
+            })
+            .await?;
+        let standing = |Account { key, .. }: Account| {
+            let from = first_day(key.budget.map_or(Period::Month, |budget| budget.per), now);
+            let sum = |amounts: &[crate::store::Amount]| {
+                let ours = amounts.iter().filter(|amount| amount.key == key.id.0 && amount.day >= from);
+                Money(ours.map(|amount| amount.amount).sum())
+            };
+            let (spent, held) = (sum(&spent), sum(&held));
+            let state = match is_good(&key, now) {
+                Err(Refusal::Revoked { .. }) => KeyState::Revoked,
+                Err(_) => KeyState::Expired,
+                Ok(()) if key.budget.is_some_and(|budget| spent >= budget.amount) => KeyState::Spent,
+                Ok(()) => KeyState::Active,
+            };
+            Standing { key, spent, held, state }
+        };
+        Ok(accounts.into_iter().map(standing).collect())
     }
 
     /// Revokes the key of this id or name; none when there is no such key, or it is revoked already.
     pub async fn revoke(&self, which: &str, now: u64) -> Result<Option<Key>, LedgerError> {
-        let _ = (which, now);
-        Ok(None)
+        let which = which.to_owned();
+        let revoked = self.ask(async move |store| store.revoke(&which, now).await).await?;
+        Ok(revoked.map(|account| account.key))
     }
 
     /// The key that this secret belongs to, if it opens the door now.
     pub async fn identify(&self, secret: &Secret, now: u64) -> Result<Key, Refusal> {
-        let _ = (secret, now);
-        Err(Refusal::Unknown)
+        let id = secret::id_of(secret);
+        let account = match id {
+            Some(id) => self.on(async move |store| store.account(&id).await).await.map_err(refused)?,
+            None => None,
+        };
+        let right = secret::is_right(secret, account.as_ref().map(|account| account.hash.as_slice()));
+        let key = account.filter(|_| right).map(|account| account.key).ok_or(Refusal::Unknown)?;
+        is_good(&key, now)?;
+        Ok(key)
     }
 
     /// Takes a request's expected cost off its key's budget and counts it against its rate, both or neither. `names` are those that
     /// the asked model has: the key must allow one of them.
+    ///
+    /// A request is let through as long as what was spent in the period and what is held is less than the budget. What is held and
+    /// never recorded runs out after half an hour.
     pub async fn hold(
         &self,
         key: &KeyId,
@@ -93,32 +227,202 @@ impl Ledger {
         expected: Money,
         now: u64,
     ) -> Result<Hold, Refusal> {
-        let _ = (key, names, expected, now);
-        Ok(Hold { id: 0 })
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let asking = Asking { key: key.clone(), names, expected, now };
+        let desk = Arc::clone(&self.0.desk);
+        // The hold is made where it is booked, so that it is given back if nobody waits for it any more.
+        let held =
+            self.on(async move |store| Ok(store.hold(&asking).await?.map(|booked| Hold::new(booked, desk))));
+        held.await.map_err(refused)?
     }
 
     /// Records a request that came to its end, in place of what it held. Returns at once; it is written soon, in order.
+    ///
+    /// What it cost counts in the period in which it came. While the database is away, records wait in memory; when that is full they
+    /// lose what is long in them, and then those are dropped first that settle nothing: see [`Ledger::dropped`].
     pub fn record(&self, entry: Entry, hold: Option<Hold>) {
-        let _ = hold.map(|hold| hold.id);
-        if let Ok(mut entries) = self.entries.lock() {
-            entries.push(entry);
-        }
+        self.0.desk.record(entry, hold.and_then(Hold::settle));
     }
 
     /// Gives back what a request held that came to nothing and is not recorded.
     pub fn release(&self, hold: Hold) {
-        let _ = hold.id;
+        drop(hold);
     }
 
-    /// Waits until all that was recorded is written.
+    /// How many records were lost since the ledger was opened, in whole or in part.
+    pub fn dropped(&self) -> u64 {
+        self.0.desk.dropped()
+    }
+
+    /// Waits until all that was recorded is written. An error says that it could not be written now; it is tried again.
     pub async fn flush(&self) -> Result<(), LedgerError> {
-        Ok(())
+        self.0.desk.flushed().await.map_err(|problem| self.failed(Trouble::Away(problem)))
     }
 
-    /// The newest records, at most so many; with `before`, those older than the record of that id.
+    /// The newest records without their bodies, at most so many; with `before`, those older than the record of that id.
     pub async fn recent(&self, most: usize, before: Option<&str>) -> Result<Vec<Entry>, LedgerError> {
-        let _ = before;
-        let entries = self.entries.lock().map(|entries| entries.clone()).unwrap_or_default();
-        Ok(entries.into_iter().rev().take(most).collect())
+        let before = before.map(str::to_owned);
+        self.ask(async move |store| store.recent(most, before.as_deref()).await).await
     }
+
+    /// The record of this id, with its bodies if they were kept.
+    pub async fn entry(&self, id: &str) -> Result<Option<Entry>, LedgerError> {
+        let id = id.to_owned();
+        self.ask(async move |store| store.entry(&id).await).await
+    }
+
+    /// What requests used, told apart as asked: days in their order, all else with the dearest first.
+    pub async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageRow>, LedgerError> {
+        let UsageQuery { since, until, by } = *query;
+        let grouped = self.count(since, until, Group::By(by)).await?;
+        let names: BTreeMap<String, String> = match by {
+            By::Key => self.keys().await?.into_iter().map(|key| (key.id.0, key.name)).collect(),
+            By::Model | By::Day | By::Session | By::Client | By::VirtualModel | By::Provider => {
+                BTreeMap::new()
+            }
+        };
+        let row = |(of, figures): (Option<String>, Figures)| {
+            let name = of.as_ref().and_then(|of| names.get(of).cloned());
+            UsageRow { of, name, figures }
+        };
+        let mut rows: Vec<UsageRow> = grouped.into_iter().map(row).collect();
+        match by {
+            By::Day => {
+                let number = |row: &UsageRow| row.of.as_ref().and_then(|of| of.parse::<u64>().ok());
+                rows.sort_by_key(number);
+                for row in &mut rows {
+                    row.of = number(row).map(|days| date(days * 86_400));
+                }
+            }
+            By::Model | By::Session | By::Key | By::Client | By::VirtualModel | By::Provider => {
+                let rank = |row: &UsageRow| (row.figures.cost, row.figures.requests);
+                rows.sort_by(|one, other| rank(other).cmp(&rank(one)).then_with(|| one.of.cmp(&other.of)));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// What all requests from one moment to before another used, both in Unix milliseconds.
+    pub async fn total(&self, since: u64, until: u64) -> Result<Figures, LedgerError> {
+        let all = self.count(since, until, Group::All).await?;
+        Ok(all.into_iter().next().map(|(_, figures)| figures).unwrap_or_default())
+    }
+
+    /// What requests used from one moment to before another, both in Unix milliseconds, by stretches of this length; one in which
+    /// there was none is left out.
+    pub async fn series(&self, since: u64, until: u64, bucket: Duration) -> Result<Vec<Point>, LedgerError> {
+        let length = u64::try_from(bucket.as_millis()).unwrap_or(u64::MAX).max(1);
+        let grouped = self.count(since, until, Group::Stretch(row::int(length))).await?;
+        let point = |(of, figures): (Option<String>, Figures)| {
+            let number: u64 = of?.parse().ok()?;
+            Some(Point { at: number.saturating_mul(length), figures })
+        };
+        let mut points: Vec<Point> = grouped.into_iter().filter_map(point).collect();
+        points.sort_by_key(|point| point.at);
+        Ok(points)
+    }
+
+    /// Forgets records, with their bodies, of requests that came before this moment, in Unix milliseconds; how many there were. What
+    /// keys have spent is kept.
+    pub async fn prune(&self, before: u64) -> Result<u64, LedgerError> {
+        self.ask(async move |store| store.prune(before).await).await
+    }
+
+    async fn count(
+        &self,
+        since: u64,
+        until: u64,
+        group: Group,
+    ) -> Result<Vec<crate::usage::Grouped>, LedgerError> {
+        let counted = Counted { since: row::int(since), until: row::int(until), group };
+        self.ask(async move |store| store.count(counted).await).await
+    }
+
+    /// Asks the database, on the ledger's own threads.
+    async fn ask<T: Send + 'static, F>(&self, work: impl FnOnce(Arc<Store>) -> F) -> Result<T, LedgerError>
+    where
+        F: Future<Output = Result<T, Trouble>> + Send + 'static,
+    {
+        self.on(work).await.map_err(|trouble| self.failed(trouble))
+    }
+
+    async fn on<T: Send + 'static, F>(&self, work: impl FnOnce(Arc<Store>) -> F) -> Result<T, Trouble>
+    where
+        F: Future<Output = Result<T, Trouble>> + Send + 'static,
+    {
+        let task = self.0.handle.spawn(work(Arc::clone(&self.0.store)));
+        task.await.unwrap_or_else(|error| Err(Trouble::Away(error.to_string())))
+    }
+
+    fn failed(&self, trouble: Trouble) -> LedgerError {
+        LedgerError::Failed { place: self.0.place.clone(), problem: trouble.words() }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.desk.close();
+        if let Ok(kept) = self.kept.get_mut() {
+            // Nothing is ever sent: what comes is the end, or the time is over.
+            let _ = kept.recv_timeout(FAREWELL);
+        }
+        drop(Shutdown(self.runtime.take()));
+    }
+}
+
+/// A runtime that may be dropped anywhere, also on a thread of another one.
+struct Shutdown(Option<Runtime>);
+
+impl Shutdown {
+    fn keep(mut self) -> Option<Runtime> {
+        self.0.take()
+    }
+}
+
+impl Drop for Shutdown {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// What to say of a ledger that a newer version has written.
+pub(crate) fn newer(version: i64, known: usize) -> String {
+    format!(
+        "a newer version of rail has written it (its version is {version}, this rail knows {known}); update rail"
+    )
+}
+
+fn refused(trouble: Trouble) -> Refusal {
+    Refusal::Ledger { problem: trouble.words() }
+}
+
+fn shown(place: &Place) -> String {
+    match place {
+        Place::File(path) => path.display().to_string(),
+        Place::Postgres(address) => crate::postgres::shown(address),
+        Place::Memory => "in memory".to_owned(),
+    }
+}
+
+/// What is wrong with a key to be made.
+fn check(new: &NewKey, now: u64) -> Result<(), String> {
+    let name = new.name.trim();
+    if name.is_empty() || name.chars().count() > 64 || name.chars().any(char::is_control) {
+        return Err(format!("`{}` is no name of a key; write 1 to 64 characters", name.escape_default()));
+    }
+    if new.models.iter().any(|model| model.trim().is_empty()) {
+        return Err("a model has no name; write one, or a pattern such as `claude-*`".to_owned());
+    }
+    if new.rate.is_some_and(|rate| rate.per_minute == 0) {
+        return Err("a rate of 0 lets nothing through; write one of at least 1 a minute".to_owned());
+    }
+    if new.budget.is_some_and(|budget| budget.amount <= Money(0)) {
+        return Err("a budget of nothing lets nothing through; write one of more than 0".to_owned());
+    }
+    if new.expires.is_some_and(|expires| expires <= now) {
+        return Err("a key that has expired already opens nothing; write a moment in the future".to_owned());
+    }
+    Ok(())
 }

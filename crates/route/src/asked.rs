@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
+use rail_stdx::fits;
+
 use crate::classify::{DEFAULT, built_in_virtual_models};
-use crate::pattern::{fits, says};
 use crate::{Alias, AliasTo, Chain, Routing, Target};
 
 /// What a model name asked for means.
@@ -56,6 +57,11 @@ fn through(alias: &Alias, why: String) -> Asked {
 fn closest<'r>(aliases: &'r [Alias], name: &str) -> Option<&'r Alias> {
     let patterns = aliases.iter().filter(|alias| alias.name.contains('*') && fits(&alias.name, name));
     patterns.min_by_key(|alias| Reverse(says(&alias.name)))
+}
+
+/// How much a pattern says: the characters that stand for themselves.
+fn says(pattern: &str) -> usize {
+    pattern.chars().filter(|c| !matches!(c, '*' | '?')).count()
 }
 
 impl Routing {

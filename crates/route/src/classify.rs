@@ -1,9 +1,9 @@
 use crate::figures::{count, grouped, tokens};
-use crate::pattern::fits;
 use crate::{
     Facts, ImageMatch, ReasoningMatch, Routing, Rule, RulePurpose, Session, Stickiness, ThinkingAsked,
     WebSearchMatch,
 };
+use rail_stdx::fits;
 
 /// The virtual model of a request, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -15,7 +15,6 @@ mod figures;
 mod fronts;
 mod health;
 mod line;
-mod pattern;
 mod plan;
 mod profile;
 mod profiles;

@@ -150,6 +150,11 @@ impl Sessions {
         }
     }
 
+    /// All that are remembered, the one heard of last first.
+    pub fn newest(&self) -> impl Iterator<Item = (SessionKey, &Session)> {
+        self.order.values().rev().filter_map(|key| Some((*key, self.get(*key)?)))
+    }
+
     /// How many conversations are remembered.
     pub fn len(&self) -> usize {
         self.known.len()

@@ -2,10 +2,12 @@
 
 mod date;
 mod distance;
+mod pattern;
 mod replace;
 mod secret;
 
-pub use date::date;
+pub use date::{date, unix_of_date};
 pub use distance::{distance, nearest};
+pub use pattern::fits;
 pub use replace::{Access, replace};
 pub use secret::Secret;

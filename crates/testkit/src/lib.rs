@@ -2,6 +2,7 @@
 
 mod models;
 mod peer;
+mod postgres;
 mod proxy;
 mod tls;
 
@@ -13,5 +14,6 @@ pub use peer::{
     Conversation, Departure, Leaving, Peer, Recorded, Step, chunk, garbage, http_head, http_whole,
     last_chunk, refused_addr, sse_head,
 };
+pub use postgres::Postgres;
 pub use proxy::{Admits, ProxyPeer};
 pub use tls::{Authority, ServerCert};

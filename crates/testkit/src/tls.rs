@@ -22,6 +22,10 @@ pub struct Authority {
 #[derive(Debug, Clone)]
 pub struct ServerCert {
     config: Arc<ServerConfig>,
+    /// The certificate in PEM.
+    pub(crate) certificate: String,
+    /// Its key in PEM.
+    pub(crate) key: String,
 }
 
 impl Authority {
@@ -65,21 +69,13 @@ impl Authority {
         change(&mut params);
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let cert = params.signed_by(&key, &self.issuer).map_err(io::Error::other)?;
-        let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(io::Error::other)?;
-        ServerCert::new(vec![cert.der().clone()], key)
+        let der = PrivateKeyDer::try_from(key.serialize_der()).map_err(io::Error::other)?;
+        let config = server_config(vec![cert.der().clone()], der)?;
+        Ok(ServerCert { config: Arc::new(config), certificate: cert.pem(), key: key.serialize_pem() })
     }
 }
 
 impl ServerCert {
-    fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<ServerCert> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-            .map_err(io::Error::other)?;
-        Ok(ServerCert { config: Arc::new(config) })
-    }
-
     /// What a server of the test's own needs to present it.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
@@ -89,6 +85,17 @@ impl ServerCert {
     pub(crate) fn connection(&self) -> io::Result<ServerConnection> {
         ServerConnection::new(self.config()).map_err(io::Error::other)
     }
+}
+
+fn server_config(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> io::Result<ServerConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(io::Error::other)
 }
 
 /// A connection as its thread sees it: bytes in and out, packed or not.

@@ -1,130 +1,35 @@
 //! An answer on its way in: bytes become events, within the provider's time limits.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
-use rail_model::{Delta, Event, PartKind, ProtocolId};
-use rail_repair::{Note, Pipeline, Stage};
-use rail_route::{Provider, Timeouts};
-use rail_wire::{BodyKind, Decode, Restore, WireError};
+use bytes::Bytes;
+use rail_model::{Event, ProtocolId};
+use rail_repair::Note;
+use rail_wire::{BodyKind, MAX_FRAME, WireError};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::Body;
-use crate::failure::{Failure, Limit};
-use crate::issuer::claim;
+use crate::failure::Failure;
+use crate::flow::{Flow, is_content, reasons};
+use crate::headers::worth_passing;
+use crate::letter::Letter;
+use crate::limits::Limits;
+use crate::raw::Raw;
+use crate::{Body, Incoming};
 
 /// So much may come before the first content, frames in the making not counted.
 const MOST_BEFORE_CONTENT: usize = 8 << 20;
 /// How long the end of a body is awaited after the answer's own end: a connection read to its end can be used again.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// What an answer passes: the decoder, the name of who seals, the stages that repair calls, and what the writing of the request
-/// must undo.
-pub(crate) struct Flow {
-    decoder: Box<dyn Decode>,
-    issuer: Option<(ProtocolId, String)>,
-    stages: Option<Box<Pipeline>>,
-    restore: Restore,
-    provider: Arc<Provider>,
-    /// The decoder has seen content, though a stage may still hold it.
-    begun: bool,
-}
-
-impl Flow {
-    pub(crate) fn new(
-        decoder: Box<dyn Decode>,
-        issuer: Option<(ProtocolId, String)>,
-        stages: Option<Box<Pipeline>>,
-        restore: Restore,
-        provider: Arc<Provider>,
-    ) -> Self {
-        Self { decoder, issuer, stages, restore, provider, begun: false }
-    }
-
-    /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.
-    fn take(&mut self, bytes: Option<&[u8]>, out: &mut Vec<Event>) -> Result<(), WireError> {
-        let mut raw = Vec::new();
-        let read = match bytes {
-            Some(bytes) => self.decoder.push(bytes, &mut raw),
-            None => self.decoder.finish(&mut raw),
-        };
-        self.begun |= raw.iter().any(|event| is_content(event) || matches!(event, Event::Finished { .. }));
-        if let Some((protocol, issuer)) = &self.issuer {
-            raw.iter_mut().for_each(|event| claim(event, *protocol, issuer));
-        }
-        let mut settled = Vec::new();
-        match &mut self.stages {
-            None => settled = raw,
-            Some(stages) => {
-                raw.into_iter().for_each(|event| stages.event(event, &mut settled));
-                if bytes.is_none() {
-                    stages.finish(&mut settled);
-                }
-            }
-        }
-        if self.restore.is_empty() {
-            out.append(&mut settled);
-        } else {
-            settled.into_iter().for_each(|event| self.restore.event(event, out));
-        }
-        read
-    }
-}
-
-/// How long an answer may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    times: Timeouts,
-    sent: Instant,
-    kind: BodyKind,
-}
-
-impl Limits {
-    /// The limits of a request that is sent now.
-    pub(crate) fn from_now(times: Timeouts, kind: BodyKind) -> Self {
-        Self { times, sent: Instant::now(), kind }
-    }
-
-    /// When to stop waiting, before or after the first content, for a piece that is awaited since `waiting`.
-    fn until(&self, begun: bool, waiting: Instant) -> (Instant, Limit) {
-        let total = (self.sent + self.times.total, Limit::Total);
-        let nearer = match (begun, self.kind) {
-            (true, _) => (waiting + self.times.idle, Limit::Idle),
-            (false, BodyKind::Stream | BodyKind::Array) => {
-                (self.sent + self.times.first_token, Limit::FirstToken)
-            }
-            // A whole answer has no first token: it comes when all of it is there.
-            (false, BodyKind::Whole) => total,
-        };
-        if nearer.0 <= total.0 { nearer } else { total }
-    }
-
-    fn late(&self, limit: Limit) -> Failure {
-        let time = match limit {
-            Limit::FirstToken => self.times.first_token,
-            Limit::Idle => self.times.idle,
-            Limit::Total => self.times.total,
-        };
-        Failure::Late(limit, time)
-    }
-
-    /// When the first content is too late.
-    pub(crate) fn for_content(&self) -> Instant {
-        self.until(false, self.sent).0
-    }
-
-    /// Waits for something before the first content.
-    pub(crate) async fn wait<T>(&self, future: impl Future<Output = T>) -> Result<T, Failure> {
-        let (until, limit) = self.until(false, self.sent);
-        timeout_at(until, future).await.map_err(|_| self.late(limit))
-    }
-}
-
 /// An answer on its way in.
 pub(crate) struct Answer {
     body: Body,
+    /// What the provider says beside it and a client may want to know.
+    pub(crate) headers: Vec<(String, String)>,
     flow: Flow,
+    /// The bytes themselves, for as long as they may be passed on instead of the events.
+    raw: Option<Raw>,
     limits: Limits,
     /// Events that nobody has taken yet.
     ready: VecDeque<Event>,
@@ -148,52 +53,93 @@ enum End {
 }
 
 impl Answer {
-    pub(crate) fn new(body: Body, flow: Flow, limits: Limits) -> Self {
-        let (ready, head) = (VecDeque::new(), Vec::new());
-        Self { body, flow, limits, ready, shown: false, end: None, waiting: None, idle_bytes: (0, 0), head }
+    /// The answer to a letter.
+    pub(crate) fn new(letter: &Letter, incoming: Incoming, limits: Limits) -> Self {
+        let Incoming { headers, body, .. } = incoming;
+        let kind = came_as(letter.kind(), &headers);
+        Self {
+            body,
+            headers: worth_passing(headers),
+            flow: letter.flow(kind),
+            raw: letter.raw(kind),
+            limits,
+            ready: VecDeque::new(),
+            shown: false,
+            end: None,
+            waiting: None,
+            idle_bytes: (0, 0),
+            head: Vec::new(),
+        }
     }
 
     /// Reads until there is content or the answer is complete; true when it is complete and empty.
     pub(crate) async fn begin(&mut self) -> Result<bool, Failure> {
-        loop {
-            match &self.end {
-                // Nobody has seen any of it yet, so what is broken can be left for another target.
-                Some(End::Bad(failure)) => return Err(failure.clone()),
-                Some(End::Good | End::Taken) => return Ok(!self.shown),
-                None if self.shown => return Ok(false),
-                None => self.read().await,
-            }
+        while self.end.is_none() && !self.shown {
+            self.read().await;
+        }
+        self.keep_seals_named();
+        match &self.end {
+            // Nobody has seen any of it yet, so what is broken can be left for another target.
+            Some(End::Bad(failure)) => Err(failure.clone()),
+            Some(End::Good | End::Taken) => Ok(!self.shown),
+            None => Ok(false),
         }
     }
 
-    /// The next event; None at the end.
+    /// The next event; None at the end. From now on there are only events.
     pub(crate) async fn next(&mut self) -> Option<Result<Event, Failure>> {
+        self.leave_raw();
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(Ok(event));
             }
-            match self.end.take() {
-                None => self.read().await,
-                Some(End::Bad(failure)) => {
-                    self.end = Some(End::Taken);
-                    return Some(Err(failure));
-                }
-                Some(End::Good) => {
-                    self.end = Some(End::Taken);
-                    self.drain().await;
-                    return None;
-                }
-                Some(End::Taken) => {
-                    self.end = Some(End::Taken);
-                    return None;
-                }
+            if let Some(end) = self.read_on().await {
+                return end.err().map(Err);
             }
+        }
+    }
+
+    /// Whether its bytes can be passed on as they come.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.raw.is_some()
+    }
+
+    /// The next whole frames, with this name of the model; None at the end, or where there are only events.
+    pub(crate) async fn next_raw(&mut self, model: &str) -> Option<Result<Bytes, Failure>> {
+        loop {
+            if let Some(frames) = self.raw.as_mut()?.take(model) {
+                return Some(Ok(frames));
+            }
+            if let Some(end) = self.read_on().await {
+                return end.err().map(Err);
+            }
+        }
+    }
+
+    /// The next event that is here already.
+    pub(crate) fn heard(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+
+    /// Reads one piece, or gives the end once it is here.
+    async fn read_on(&mut self) -> Option<Result<(), Failure>> {
+        let Some(end) = &mut self.end else {
+            self.read().await;
+            return None;
+        };
+        match std::mem::replace(end, End::Taken) {
+            End::Bad(failure) => Some(Err(failure)),
+            End::Good => {
+                self.drain().await;
+                Some(Ok(()))
+            }
+            End::Taken => Some(Ok(())),
         }
     }
 
     /// What the stages have to say since the last time.
     pub(crate) fn notes(&mut self) -> Vec<Note> {
-        self.flow.stages.as_mut().map(|stages| stages.notes()).unwrap_or_default()
+        self.flow.notes()
     }
 
     /// Reads one piece of the body, or its end.
@@ -205,25 +151,84 @@ impl Answer {
             Err(_late) => return self.fail(self.limits.late(limit)),
         };
         self.waiting = None;
-        let mut events = Vec::new();
-        let read = match &piece {
+        let (bytes, events) = match piece {
             Some(Ok(bytes)) => {
-                self.keep_head(bytes);
-                self.flow.take(Some(bytes), &mut events)
+                self.keep_head(&bytes);
+                (bytes.len(), self.piece(bytes))
             }
-            None => self.flow.take(None, &mut events),
-            Some(Err(error)) => return self.fail(Failure::Transport(error.clone())),
+            None => (0, self.over()),
+            Some(Err(error)) => return self.fail(Failure::Transport(error)),
         };
-        let quiet = events.is_empty();
+        self.count(bytes, events == 0);
+    }
+
+    /// Reads a piece, frame by frame where frames may be passed on: one that can't be read, or that tells of a failure, is
+    /// not. Gives the number of events that it became.
+    fn piece(&mut self, mut piece: Bytes) -> usize {
+        if self.raw.as_mut().is_some_and(|raw| !raw.suits(&piece)) {
+            self.leave_raw();
+        }
+        let Some(raw) = self.raw.as_mut().filter(|raw| raw.is_stream()) else {
+            self.raw.iter_mut().for_each(|raw| raw.hold(&piece));
+            return self.take(Some(&piece));
+        };
+        let mut events = 0;
+        let mut cut = raw.cut(&mut piece);
+        while let Some(frame) = cut.take().filter(|_| self.end.is_none()) {
+            events += self.take(Some(&frame));
+            if let Some(raw) = self.raw.as_mut().filter(|_| !matches!(self.end, Some(End::Bad(_)))) {
+                raw.keep(frame);
+                cut = raw.cut(&mut piece);
+            }
+        }
+        if self.raw.as_ref().is_some_and(|raw| raw.held() > MAX_FRAME) {
+            self.fail(Failure::Flood(MAX_FRAME));
+        }
+        events
+    }
+
+    /// Reads the end of the body. Gives the number of events that it became.
+    fn over(&mut self) -> usize {
+        let Some(raw) = &mut self.raw else { return self.take(None) };
+        let (stream, last) = (raw.is_stream(), raw.unended());
+        let mut events = if stream && !last.is_empty() { self.take(Some(&last)) } else { 0 };
+        if self.end.is_none() {
+            events += self.take(None);
+        }
+        if let Some(raw) = self.raw.as_mut().filter(|_| matches!(self.end, Some(End::Good))) {
+            if stream { raw.keep_last(&last) } else { raw.keep(last) }
+        }
+        events
+    }
+
+    /// Reads bytes, or the end of the body. Gives the number of events that they became.
+    fn take(&mut self, bytes: Option<&[u8]>) -> usize {
+        let mut events = Vec::new();
+        let read = self.flow.take(bytes, &mut events);
+        let count = events.len();
         events.into_iter().for_each(|event| self.absorb(event));
         if let Err(error) = read {
             let page = self.page();
             self.fail(page.unwrap_or(Failure::Unreadable(error)));
-        } else if piece.is_none() && self.end.is_none() {
+        } else if bytes.is_none() && self.end.is_none() {
             self.fail(Failure::Unreadable(WireError::truncated(UPSTREAM, "it ended without its end marker")));
         }
-        let bytes = piece.and_then(Result::ok).map_or(0, |bytes| bytes.len());
-        self.count(bytes, quiet);
+        count
+    }
+
+    /// Gives up the bytes; those that were held back until their frame is whole are read now.
+    fn leave_raw(&mut self) {
+        let Some(mut raw) = self.raw.take() else { return };
+        if raw.is_stream() && raw.held() > 0 {
+            self.take(Some(&raw.unended()));
+        }
+    }
+
+    /// Seals of another issuer than the protocol would be taken for the protocol's own by whoever gets the bytes.
+    fn keep_seals_named(&mut self) {
+        if self.flow.names_seals() && self.ready.iter().any(reasons) {
+            self.leave_raw();
+        }
     }
 
     /// Takes an event; what comes after the end says nothing any more.
@@ -291,26 +296,14 @@ impl Answer {
     }
 }
 
-/// Whether an event says something: that a part begins which is still empty does not.
-fn is_content(event: &Event) -> bool {
-    match event {
-        Event::Opened { kind, .. } => match kind {
-            PartKind::Text | PartKind::Refusal | PartKind::Thinking => false,
-            PartKind::Redacted(_) | PartKind::ToolCall { .. } | PartKind::Media(_) | PartKind::Opaque(_) => {
-                true
-            }
-        },
-        Event::Delta { delta, .. } => match delta {
-            Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text) => !text.is_empty(),
-            Delta::Seal(_) | Delta::Logprobs(_) | Delta::Extra { .. } => true,
-        },
-        Event::Started { .. }
-        | Event::Closed { .. }
-        | Event::Usage(_)
-        | Event::Finished { .. }
-        | Event::Failed(_)
-        | Event::Ping
-        | Event::Opaque(_) => false,
+/// How an answer comes: some servers stream whatever they were asked for. One that was to stream is told by its first bytes.
+fn came_as(asked: BodyKind, headers: &[(String, String)]) -> BodyKind {
+    let streams = |(name, value): &(String, String)| {
+        name == "content-type" && value.to_ascii_lowercase().contains("event-stream")
+    };
+    match asked {
+        BodyKind::Whole if headers.iter().any(streams) => BodyKind::Stream,
+        BodyKind::Whole | BodyKind::Stream | BodyKind::Array => asked,
     }
 }
 

@@ -1,7 +1,8 @@
 //! A plan and a request become an answer, whatever fails on the way.
 //!
 //! [`Upstream::ask`] is one loop over the plan. It ends with a [`Reply`] once the first content is here, and from then on
-//! nothing is retried: that a client sees one answer from one target is a fact of the types.
+//! nothing is retried: that a client sees one answer from one target is a fact of the types. [`Upstream::relay`] does the
+//! same, and lets the client's own bytes go to a target of the same protocol, and the target's own bytes to the client.
 
 mod alone;
 mod answer;
@@ -9,18 +10,23 @@ mod ask;
 pub mod auth;
 mod cassette;
 pub mod decompress;
+mod errand;
 mod failure;
 mod fix;
+mod flow;
+mod headers;
 mod health_file;
 mod issuer;
 mod keys;
 mod learned;
 mod letter;
+mod limits;
 mod live;
 mod local;
 mod models;
 mod note;
 mod probe;
+mod raw;
 mod reply;
 mod said;
 mod secrets;
@@ -32,10 +38,11 @@ mod url;
 mod verdict;
 mod visit;
 
-pub use ask::{NoAnswer, Upstream};
+pub use ask::{Counted, Embedded, NoAnswer, Upstream};
 pub use cassette::{
     CassetteError, CassetteHead, Matching, Pace, Record, Replay, Transports, cassette_protocol,
 };
+pub use errand::Original;
 pub use failure::{Class, Limit};
 pub use fix::{Fix, Remedy};
 pub use health_file::{HealthFile, KeptHealth};

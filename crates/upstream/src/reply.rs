@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rail_model::{ApiError, Event, Loss, Usage};
+use bytes::Bytes;
+use rail_model::{ApiError, ErrorKind, Event, Loss, Usage};
 use rail_route::Target;
 
 use crate::Sent;
@@ -20,11 +21,11 @@ pub struct Reply {
     sent: Vec<Sent>,
     answer: Box<Answer>,
     shared: Arc<Shared>,
-    counted: Counted,
+    tally: Tally,
 }
 
 /// What was estimated of a request, and what its answer says of it.
-struct Counted {
+struct Tally {
     estimated: u64,
     usage: Usage,
     /// Whether something was heard that the file should have.
@@ -40,8 +41,8 @@ impl Reply {
         shared: Arc<Shared>,
         estimated: u64,
     ) -> Self {
-        let counted = Counted { estimated, usage: Usage::default(), unwritten: false };
-        Self { target, losses, sent, answer, shared, counted }
+        let tally = Tally { estimated, usage: Usage::default(), unwritten: false };
+        Self { target, losses, sent, answer, shared, tally }
     }
 
     /// Who answers.
@@ -59,35 +60,82 @@ impl Reply {
         &self.sent
     }
 
+    /// What the provider says beside its answer and a client may want to know: ids and rate limits. Names are in lower case.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.answer.headers
+    }
+
+    /// The tokens that the target has reported so far, of what was taken of the answer.
+    pub fn usage(&self) -> &Usage {
+        &self.tally.usage
+    }
+
     /// The next event; None after the last one. An answer that ends otherwise than by `Finished` is broken.
     ///
     /// It may be dropped while it waits and called again: nothing is lost.
     pub async fn next(&mut self) -> Option<Result<Event, Broken>> {
-        let failure = match self.answer.next().await {
+        match self.answer.next().await {
             Some(Ok(event)) => {
                 self.count(&event);
-                return Some(Ok(event));
+                Some(Ok(event))
             }
-            Some(Err(failure)) => failure,
+            Some(Err(failure)) => Some(Err(self.broken(&failure))),
             None => {
                 self.keep_heard().await;
-                return None;
+                None
             }
-        };
+        }
+    }
+
+    /// Whether the client can have the target's own bytes from [`next_raw`](Self::next_raw): as server-sent events if a
+    /// stream was asked for, else as one document. A client that wants a stream in another form (Gemini's growing array),
+    /// or that was sent the start of an answer already, must have events.
+    ///
+    /// False for all answers once an event was taken.
+    pub fn relayable(&self) -> bool {
+        self.answer.is_raw()
+    }
+
+    /// The target's own bytes, as they come, in whole frames, with this name of the model; None after the last ones. Meanwhile
+    /// they are read too, so an answer breaks, ends and is counted as it does with [`next`](Self::next), and the frame that
+    /// broke it is not among those given.
+    ///
+    /// It may be dropped while it waits and called again: nothing is lost. An answer that is not relayable is broken.
+    pub async fn next_raw(&mut self, model: &str) -> Option<Result<Bytes, Broken>> {
+        if !self.relayable() {
+            let problem = "this answer can't be passed on as it came";
+            return Some(Err(Broken { error: ApiError::new(ErrorKind::Server, problem) }));
+        }
+        let frames = self.answer.next_raw(model).await;
+        while let Some(event) = self.answer.heard() {
+            self.count(&event);
+        }
+        match frames {
+            Some(Ok(frames)) => Some(Ok(frames)),
+            Some(Err(failure)) => Some(Err(self.broken(&failure))),
+            None => {
+                self.keep_heard().await;
+                None
+            }
+        }
+    }
+
+    /// How a failure is told, after health was told of it.
+    fn broken(&self, failure: &Failure) -> Broken {
         let error = failure.error();
-        if counts(&failure) {
+        if counts(failure) {
             // Whoever reads the answer is told of the failure itself; that a circuit opened shows in the health.
             self.shared.failed(&self.target, &error.message);
         }
-        Some(Err(Broken { error }))
+        Broken { error }
     }
 
     /// Learns from the tokens that the target reports, once they are final.
     fn count(&mut self, event: &Event) {
         match event {
-            Event::Usage(usage) => self.counted.usage.update(usage.clone()),
+            Event::Usage(usage) => self.tally.usage.update(usage.clone()),
             Event::Finished { .. } => {
-                let Counted { estimated, usage, unwritten } = &mut self.counted;
+                let Tally { estimated, usage, unwritten } = &mut self.tally;
                 *unwritten = self.shared.lessons.hear(&self.target, *estimated, usage.all_input());
             }
             Event::Started { .. }
@@ -102,7 +150,7 @@ impl Reply {
 
     /// Writes down what was heard, behind the last event, so that nobody waits for a disk.
     async fn keep_heard(&mut self) {
-        if std::mem::take(&mut self.counted.unwritten) {
+        if std::mem::take(&mut self.tally.unwritten) {
             let shared = Arc::clone(&self.shared);
             // What can't be written is known all the same; the next lesson tells what is wrong with the file.
             let _ = tokio::task::spawn_blocking(move || shared.lessons.keep_heard()).await;

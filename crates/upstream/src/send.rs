@@ -5,12 +5,13 @@ use std::time::Duration;
 use rail_model::{ApiError, ErrorKind};
 use rail_route::Target;
 use rail_stdx::Secret;
-use rail_wire::{BodyKind, HttpReply};
+use rail_wire::HttpReply;
 use tokio::time::{Instant, timeout_at};
 
-use crate::answer::{Answer, Limits};
+use crate::errand::{Errand, Received};
 use crate::failure::{Class, Failure};
 use crate::letter::Letter;
+use crate::limits::Limits;
 use crate::visit::unix_now;
 use crate::{Fix, Incoming, Note, Notes, Outcome, Sent, Transport, said};
 
@@ -42,11 +43,11 @@ impl<'a> Log<'a> {
 }
 
 /// What came of a send, and how long its first content took.
-pub(crate) enum Arrived {
+pub(crate) enum Arrived<T> {
     /// Content.
-    Content(Box<Answer>, Duration),
+    Content(T, Duration),
     /// A complete answer with nothing in it.
-    Empty(Box<Answer>),
+    Empty(T),
 }
 
 /// Whom a letter goes to.
@@ -59,24 +60,25 @@ pub(crate) struct Envelope<'a> {
 }
 
 /// Sends a letter and waits for its first content. Every send is recorded, also one that nobody waits for any more.
-pub(crate) async fn send(
+pub(crate) async fn send<E: Errand>(
     transport: &dyn Transport,
     log: &mut Log<'_>,
+    errand: &E,
     envelope: &Envelope<'_>,
-) -> Result<Arrived, (Class, ApiError)> {
+) -> Result<Arrived<E::Got>, (Class, ApiError)> {
     let Envelope { target, letter, key, fix } = envelope;
     let hint = key.map(Secret::hint);
     log.note(Note::Sending { target: (*target).clone(), key: hint.clone() });
     let mut open =
         Open { log, target, key: hint, fix: *fix, sent: Instant::now(), status: None, closed: false };
-    let arrived = deliver(transport, letter, *key, &mut open.status).await;
+    let arrived = deliver(transport, errand, letter, *key, &mut open.status).await;
     let protocol = letter.protocol();
     match arrived {
-        Ok((answer, false)) => {
+        Ok(Received::Content(answer)) => {
             let took = open.close(Outcome::Answered, false);
             Ok(Arrived::Content(answer, took))
         }
-        Ok((answer, true)) => {
+        Ok(Received::Empty(answer)) => {
             open.close(Outcome::Empty, false);
             Ok(Arrived::Empty(answer))
         }
@@ -89,13 +91,14 @@ pub(crate) async fn send(
     }
 }
 
-/// The answer with its first content, and whether it is complete and empty.
-async fn deliver(
+/// The answer as far as its errand wants it.
+async fn deliver<E: Errand>(
     transport: &dyn Transport,
+    errand: &E,
     letter: &Letter,
     key: Option<&Secret>,
     status: &mut Option<u16>,
-) -> Result<(Box<Answer>, bool), Failure> {
+) -> Result<Received<E::Got>, Failure> {
     let outgoing = letter.outgoing(key);
     let limits = Limits::from_now(outgoing.provider.timeouts, letter.kind());
     let incoming = limits.wait(transport.send(outgoing)).await?.map_err(Failure::Transport)?;
@@ -105,21 +108,7 @@ async fn deliver(
         said::settle(letter.provider(), &mut error);
         return Err(Failure::Said(error));
     }
-    let flow = letter.flow(came_as(letter.kind(), &incoming.headers));
-    let mut answer = Box::new(Answer::new(incoming.body, flow, limits));
-    let empty = answer.begin().await?;
-    Ok((answer, empty))
-}
-
-/// How an answer comes: some servers stream whatever they were asked for. One that was to stream is told by its first bytes.
-fn came_as(asked: BodyKind, headers: &[(String, String)]) -> BodyKind {
-    let streams = |(name, value): &(String, String)| {
-        name == "content-type" && value.to_ascii_lowercase().contains("event-stream")
-    };
-    match asked {
-        BodyKind::Whole if headers.iter().any(streams) => BodyKind::Stream,
-        BodyKind::Whole | BodyKind::Stream | BodyKind::Array => asked,
-    }
+    errand.receive(letter, incoming, limits).await
 }
 
 /// Reads an error answer, as far as it comes.

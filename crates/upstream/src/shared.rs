@@ -70,6 +70,11 @@ impl Shared {
         }
     }
 
+    /// Takes this for how targets fare.
+    pub(crate) fn remember(&self, health: &Health) {
+        lock(&self.health).clone_from(health);
+    }
+
     /// How targets fare, as it is now.
     pub(crate) fn health(&self) -> Health {
         lock(&self.health).clone()

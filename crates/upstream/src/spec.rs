@@ -17,6 +17,7 @@ pub(crate) fn target_spec(target: &Target, profile: &ModelProfile) -> TargetSpec
         images: profile.vision.then(ImageLimits::default),
         thinking: thinking(profile.thinking),
         quirks: quirks(profile),
+        count_usage: true,
         ..usual
     }
 }

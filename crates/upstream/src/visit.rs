@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rail_model::{ApiError, ErrorKind, Request};
+use rail_model::{ApiError, ErrorKind};
 use rail_route::{Attempt, Retry};
 use rail_wire::Shrink;
 use tokio::time::{Instant, sleep};
 
-use crate::answer::Answer;
+use crate::errand::Errand;
 use crate::failure::Class;
 use crate::fix::Remedy;
 use crate::learned::Lesson;
@@ -23,21 +23,23 @@ use crate::{Fix, Note, Transport};
 const MOST_FIXES: usize = 4;
 
 /// What came of a visit.
-pub(crate) enum Visited {
+pub(crate) enum Visited<T> {
     /// Content.
-    Answered(Box<Answer>, Letter),
+    Answered(T, Letter),
     /// A complete answer with nothing in it.
-    Empty(Box<Answer>, Letter),
+    Empty(T, Letter),
     /// Nothing.
     Missed(Miss),
+    /// The target can't be asked that: its protocol has no call for it.
+    Unknown,
 }
 
-/// One target and one request.
-pub(crate) struct Visit<'a> {
+/// One target and one errand.
+pub(crate) struct Visit<'a, E> {
     pub(crate) transport: &'a dyn Transport,
     pub(crate) shared: &'a Arc<Shared>,
     pub(crate) attempt: &'a Attempt,
-    pub(crate) request: &'a Request,
+    pub(crate) errand: &'a E,
     pub(crate) shrink: Option<Shrink>,
 }
 
@@ -65,13 +67,14 @@ enum Next {
     Leave(Class),
 }
 
-impl Visit<'_> {
+impl<E: Errand> Visit<'_, E> {
     /// Asks the target until it answers, or there is nothing more to try with it.
-    pub(crate) async fn run(&self, log: &mut Log<'_>) -> Visited {
+    pub(crate) async fn run(&self, log: &mut Log<'_>) -> Visited<E::Got> {
         let Attempt { target, provider, .. } = self.attempt;
         let fixes = self.shared.lessons.fixes(target);
-        let mut letter = match Letter::write(self.attempt, self.request, &fixes, self.shrink) {
-            Ok(letter) => letter,
+        let mut letter = match self.errand.write(self.attempt, &fixes, self.shrink) {
+            Ok(Some(letter)) => letter,
+            Ok(None) => return Visited::Unknown,
             Err(why) => {
                 let error = ApiError::new(ErrorKind::NotFound, why);
                 return Visited::Missed(self.missed(Class::Target, error));
@@ -86,9 +89,11 @@ impl Visit<'_> {
             let newest = tried.new.last().map(|(remedy, _)| &remedy.fix).filter(|_| tried.unsent);
             tried.unsent = false;
             let envelope = Envelope { target, letter: &letter, key, fix: newest };
-            match send(self.transport, log, &envelope).await {
+            match send(self.transport, log, self.errand, &envelope).await {
                 Ok(Arrived::Content(answer, latency)) => {
-                    self.shared.succeeded(target, latency);
+                    if E::TELLS_OF_HEALTH {
+                        self.shared.succeeded(target, latency);
+                    }
                     self.learn(log, tried.new).await;
                     return Visited::Answered(answer, letter);
                 }
@@ -127,13 +132,7 @@ impl Visit<'_> {
             Class::Stale => self.again(log, error, None, tried).await,
             Class::Passing { retry_after } => self.again(log, error, retry_after, tried).await,
             Class::Target => {
-                let because = error.message.clone();
-                if let Some(opened) = self.shared.refused(target, &because) {
-                    log.note(opened);
-                }
-                if self.shared.is_news(target, error.kind) {
-                    log.note(Note::Refused { target: target.clone(), kind: error.kind, because });
-                }
+                self.refused(log, error);
                 Next::Leave(Class::Target)
             }
             Class::Fixable(remedy) => match self.rewrite(letter, &remedy, tried) {
@@ -193,7 +192,7 @@ impl Visit<'_> {
             return None;
         }
         let fixes = [&tried.fixes[..], std::slice::from_ref(&remedy.fix)].concat();
-        let other = Letter::write(self.attempt, self.request, &fixes, self.shrink).ok()?;
+        let other = self.errand.write(self.attempt, &fixes, self.shrink).ok()??;
         (!other.says_the_same(letter)).then_some(other)
     }
 
@@ -219,8 +218,23 @@ impl Visit<'_> {
     }
 
     fn failed(&self, log: &Log<'_>, because: &str) {
-        if let Some(opened) = self.shared.failed(&self.attempt.target, because) {
+        if E::TELLS_OF_HEALTH
+            && let Some(opened) = self.shared.failed(&self.attempt.target, because)
+        {
             log.note(opened);
+        }
+    }
+
+    fn refused(&self, log: &Log<'_>, error: &ApiError) {
+        if !E::TELLS_OF_HEALTH {
+            return;
+        }
+        let (target, because) = (&self.attempt.target, error.message.clone());
+        if let Some(opened) = self.shared.refused(target, &because) {
+            log.note(opened);
+        }
+        if self.shared.is_news(target, error.kind) {
+            log.note(Note::Refused { target: target.clone(), kind: error.kind, because });
         }
     }
 

@@ -236,7 +236,41 @@ impl Framer for Sse {
     }
 }
 
-const BOM: &[u8] = b"\xEF\xBB\xBF";
+pub(crate) const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Where the events of an SSE body end, for whoever passes on its bytes and wants to pass on whole events only.
+#[derive(Default, Debug)]
+pub struct EventEnds {
+    in_line: bool,
+    after_cr: bool,
+}
+
+impl EventEnds {
+    /// The place behind the first event that ends in these bytes; the next ones to give are those from there on. None when
+    /// no event ends in them, and then the next ones are those that follow.
+    pub fn next(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        if !bytes.is_empty() && std::mem::take(&mut self.after_cr) {
+            at = usize::from(bytes.first() == Some(&b'\n'));
+        }
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
+                self.in_line |= !rest.is_empty();
+                return None;
+            };
+            let blank = !std::mem::take(&mut self.in_line) && end == 0;
+            at += end + 1;
+            if rest.get(end) == Some(&b'\r') {
+                self.after_cr = at == bytes.len();
+                at += usize::from(bytes.get(at) == Some(&b'\n'));
+            }
+            if blank {
+                return Some(at);
+            }
+        }
+    }
+}
 
 /// A JSON array whose elements come one by one.
 #[derive(Default, Debug)]

@@ -33,6 +33,16 @@ pub(crate) fn unfold(id: &str) -> (CallId, Option<Seal>) {
     }
 }
 
+/// Whether a body may hold ids that we made or changed and that only we can read: a string that begins with `rail-` or `rail_`,
+/// or an item's `…_rail_…`.
+pub(crate) fn may_be_folded(body: &[u8]) -> bool {
+    memchr::memmem::find_iter(body, b"rail").any(|at| {
+        let before = at.checked_sub(1).and_then(|before| body.get(before));
+        let after = body.get(at + b"rail".len());
+        matches!((before, after), (Some(b'"'), Some(b'-' | b'_')) | (Some(b'_'), Some(b'_')))
+    })
+}
+
 /// Writes an id for a client: legal in every protocol, with the seal folded in.
 pub(crate) fn fold(id: &CallId, seal: Option<&Seal>) -> String {
     match seal {

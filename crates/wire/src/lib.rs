@@ -10,6 +10,7 @@ mod breakpoint;
 mod effort;
 mod error;
 pub mod fit;
+mod forward;
 mod frame;
 mod ids;
 mod order;
@@ -19,10 +20,11 @@ mod recognise;
 mod restore;
 mod shape;
 mod sniff;
+mod splice;
 mod told;
 
 pub use error::{WireError, WireErrorKind};
-pub use frame::{Decode, Frame, Framed, Framer, JsonArray, MAX_FRAME, Mapper, Sink, Sse, Whole};
+pub use frame::{Decode, EventEnds, Frame, Framed, Framer, JsonArray, MAX_FRAME, Mapper, Sink, Sse, Whole};
 pub use order::InOrder;
 pub use protocol::{
     BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, ImageLimits, Inbound, MaxTokensKey, Operation,
@@ -31,6 +33,7 @@ pub use protocol::{
 };
 pub use recognise::recognise;
 pub use restore::{CUSTOM_FIELD, Restore};
+pub use splice::{ModelPaths, rename_model};
 
 /// Declares the protocols: each becomes a module and an entry of `ALL`, in this order.
 macro_rules! protocols {

@@ -5,6 +5,7 @@ use rail_model::{
 use crate::error::WireError;
 use crate::frame::Decode;
 use crate::restore::Restore;
+use crate::splice::ModelPaths;
 
 /// A wire protocol in both roles.
 pub struct Protocol {
@@ -20,6 +21,11 @@ pub struct Protocol {
 pub trait Outbound: Send + Sync {
     /// Writes a request for a target. Cannot fail: what the target can't be told is a loss.
     fn encode_request(&self, request: &Request, target: &TargetSpec) -> Encoded;
+    /// The client's own body for a target of the same protocol, with only the model's name replaced. None where the target
+    /// must be told anything else than the client said: such a request is written by `encode_request`.
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall>;
+    /// Where its answers name the model.
+    fn model_paths(&self) -> ModelPaths;
     /// Reads an answer.
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode>;
     /// Reads an error answer, whatever its body is.
@@ -251,6 +257,8 @@ pub struct TargetSpec {
     pub thinking: ThinkingStyle,
     /// Where it departs from its protocol.
     pub quirks: Quirks,
+    /// Ask for usage in streams, where it must be asked for, even if the client did not: somebody counts (OpenAI chat).
+    pub count_usage: bool,
 }
 
 impl TargetSpec {
@@ -265,6 +273,7 @@ impl TargetSpec {
             shrink: None,
             thinking: ThinkingStyle::AsAsked,
             quirks: Quirks::default(),
+            count_usage: false,
         }
     }
 

@@ -12,8 +12,8 @@ use rail_stdx::date;
 use rail_upstream::{CassetteHead, Record, Transport};
 
 use crate::clock::Now;
-use crate::run::{Aim, Program, Stage, ended};
-use crate::setup::{Common, transports, warn};
+use crate::run::{Program, Scene, ended};
+use crate::setup::{Common, transports};
 use crate::state::upstream_through;
 use crate::{Failure, output};
 
@@ -30,23 +30,21 @@ pub(crate) struct Recording {
 impl Recording {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         let program = Program::of(&self.command).ok_or_else(|| Failure::Usage(anyhow!("name a command")))?;
-        let loaded = common.load()?;
-        let aim = Aim::find(&loaded, common.model.as_deref())?;
-        warn(&loaded);
+        let scene = Scene::set(common)?;
         let now = Now::read().unix;
         let out = self.out.unwrap_or_else(|| PathBuf::from(format!("cassette-{}-{now}.jsonl", date(now))));
         let tape = Tape::new(out)?;
         let head = CassetteHead {
-            protocol: aim.protocol,
-            provider: aim.first.provider.clone(),
-            model: Some(aim.first.model.clone()),
+            protocol: scene.aim.protocol,
+            provider: scene.aim.first.provider.clone(),
+            model: Some(scene.aim.first.model.clone()),
             recorded: date(now),
         };
-        let env = common.inputs()?.env;
-        let recorder = Record::create(&tape.draft, &head, transports(&env));
+        let recorder = Record::create(&tape.draft, &head, transports(&scene.inputs.env));
         let recorder = Arc::new(recorder.map_err(|error| Failure::Usage(error.into()))?);
-        let upstream = upstream_through(&loaded, Arc::clone(&recorder) as Arc<dyn Transport>);
-        let code = Stage { loaded, env, upstream, aim }.run(&program)?;
+        let upstream = upstream_through(&scene.loaded, Arc::clone(&recorder) as Arc<dyn Transport>);
+        let (runtime, stage) = scene.stage(upstream)?;
+        let code = stage.run(runtime, &program)?;
         if let Some(trouble) = recorder.trouble() {
             return Err(Failure::Task(anyhow!(
                 "the cassette is not whole: {trouble}; nothing is kept of it"

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rail_config::{Inputs, Loaded, Scope, load};
+use rail_gateway::{Configuration, Observe};
+use rail_ledger::Place;
 use rail_stdx::{Access, replace};
 use rail_upstream::{CassetteHead, Matching, Pace, Replay, Transports, Upstream};
 use serde_json::json;
 
 use crate::Failure;
 use crate::run::{Aim, Program, Stage, ended};
-use crate::setup::{Common, live, wrong};
+use crate::setup::{Common, live, serving_runtime, wrong};
 
 #[derive(Args)]
 pub(crate) struct Replaying {
@@ -43,10 +45,19 @@ impl Replaying {
         let aim = Aim::find(&loaded, None)?;
         let transport = Transports::new(live(&inputs.env), matching, Pace::AtOnce);
         let upstream = Upstream::new(Arc::new(transport));
-        let stage = Stage { loaded, env: inputs.env, upstream, aim };
+        let stage = Stage {
+            configuration: Configuration::Fixed(Arc::new(loaded)),
+            upstream,
+            observe: Observe::default(),
+            // Nothing was asked of anybody, so there is nothing to remember.
+            ledger: Place::Memory,
+            env: inputs.env,
+            aim,
+        };
+        let runtime = serving_runtime()?;
         match Program::of(&self.command) {
-            Some(program) => ended(stage.run(&program)?),
-            None => stage.serve(&self.listen),
+            Some(program) => ended(stage.run(runtime, &program)?),
+            None => stage.serve(runtime, self.listen),
         }
     }
 }

@@ -4,12 +4,12 @@ use std::io::{Read, Write, stderr, stdin, stdout};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
-use rail_image::{Bounds, shrink};
 use rail_model::{Event, Loss};
-use rail_wire::{BodyKind, Encoded, HttpCall, HttpReply, ImageLimits, Protocol, ReplyTo, Shrunk, TargetSpec};
+use rail_wire::{BodyKind, Encoded, HttpCall, HttpReply, Protocol, ReplyTo, TargetSpec};
 
 use super::protocol;
 use crate::Failure;
+use crate::images::shrink_image;
 
 #[derive(Args)]
 pub(crate) struct Translate {
@@ -197,12 +197,4 @@ fn show(bytes: &[u8], losses: &[Loss]) -> Result<(), Failure> {
         Ok(())
     };
     write().map_err(|error: std::io::Error| Failure::Task(error.into()))
-}
-
-/// The codecs' port for making images smaller, served by `rail-image`.
-fn shrink_image(bytes: &[u8], limits: &ImageLimits) -> Result<Shrunk, String> {
-    let bounds =
-        Bounds { max_bytes: limits.max_bytes, max_edge: limits.max_edge, max_pixels: limits.max_pixels };
-    let shrunk = shrink(bytes, &bounds).map_err(|error| error.to_string())?;
-    Ok(if shrunk.changed { Shrunk::To { mime: shrunk.mime, bytes: shrunk.bytes } } else { Shrunk::AsIs })
 }

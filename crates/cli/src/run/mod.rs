@@ -17,9 +17,15 @@ mod stage;
 use std::ffi::OsString;
 
 use clap::Args;
+use rail_config::{Inputs, Live, LiveError, Loaded};
+use rail_gateway::{Configuration, Observe, ObserveSettings, Otlp};
+use rail_upstream::Upstream;
+use tokio::runtime::Runtime;
 
 use crate::Failure;
-use crate::setup::{Common, warn};
+use crate::images::shrink_image;
+use crate::serve::ledger;
+use crate::setup::{Common, serving_runtime, transport, warn, with_local, wrong};
 use crate::state::upstream;
 
 pub(crate) use aim::Aim;
@@ -38,13 +44,53 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
-        let loaded = common.load()?;
+        let scene = Scene::set(common)?;
+        let upstream = upstream(&scene.loaded, &scene.inputs.env);
+        let (runtime, stage) = scene.stage(upstream)?;
+        ended(stage.run(runtime, &Program::Client(self.client, &self.args))?)
+    }
+}
+
+/// What the user's configuration says, for a program on a gateway of its own.
+pub(crate) struct Scene {
+    pub(crate) inputs: Inputs,
+    pub(crate) loaded: Loaded,
+    pub(crate) aim: Aim,
+}
+
+impl Scene {
+    /// Reads the configuration, and tells what is wrong with it before anything is started.
+    pub(crate) fn set(common: &Common) -> Result<Self, Failure> {
+        let (inputs, checked) = with_local(common.inputs()?)?;
+        let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
         let aim = Aim::find(&loaded, common.model.as_deref())?;
         warn(&loaded);
-        let env = common.inputs()?.env;
-        let upstream = upstream(&loaded, &env);
-        let stage = Stage { loaded, env, upstream, aim };
-        ended(stage.run(&Program::Client(self.client, &self.args))?)
+        Ok(Self { inputs, loaded, aim })
+    }
+
+    /// A gateway that follows the configuration and is silent: the terminal is the program's.
+    pub(crate) fn stage(self, upstream: Upstream) -> Result<(Runtime, Stage), Failure> {
+        let Self { inputs, loaded, aim } = self;
+        let runtime = serving_runtime()?;
+        let env = inputs.env.clone();
+        let observe = {
+            let _within = runtime.enter();
+            Observe::new(ObserveSettings {
+                loaded: &loaded,
+                log_to: Box::new(std::io::sink()),
+                otlp: Otlp::find(&loaded, &env),
+                transport: transport(&env),
+            })
+        };
+        let told = observe.clone();
+        let live = Live::start(inputs, move |change| told.changed(&change));
+        let live = live.map_err(|error| match error {
+            LiveError::Problems(problems) => wrong(problems),
+            LiveError::Watch(_) | LiveError::Thread(_) => Failure::Task(error.into()),
+        })?;
+        let configuration = Configuration::Live(live);
+        let upstream = upstream.shrinking(shrink_image);
+        Ok((runtime, Stage { configuration, upstream, observe, ledger: ledger(&loaded), env, aim }))
     }
 }
 

@@ -4,37 +4,39 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use rail_config::{Env, Loaded};
-use rail_gateway::{Configuration, Gateway, Observe, Parts, serve};
-use rail_ledger::{Ledger, Place};
+use rail_config::Env;
+use rail_gateway::{Configuration, Observe};
+use rail_ledger::Place;
 use rail_stdx::{Access, Secret, replace};
 use rail_upstream::Upstream;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use tokio::runtime::Runtime;
 
 use super::aim::Aim;
 use super::child::{self, Signals};
 use super::client::{self, Client};
 use super::launch::{Launch, Pointing};
 use super::plain;
-use crate::setup::runtime;
+use crate::serve::{Start, begin, serve};
 use crate::{Failure, output};
 
 /// How long a gateway may take to end when nobody is left to answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A program and what it runs on.
+/// A gateway for a program.
 pub(crate) struct Stage {
-    /// The configuration of the gateway.
-    pub(crate) loaded: Loaded,
-    /// The user's variables.
-    pub(crate) env: Env,
+    /// Its configuration.
+    pub(crate) configuration: Configuration,
     /// Who asks targets.
     pub(crate) upstream: Upstream,
+    /// Who is told of requests.
+    pub(crate) observe: Observe,
+    /// Where its ledger is.
+    pub(crate) ledger: Place,
+    /// The user's variables.
+    pub(crate) env: Env,
     /// Whom the program is aimed at.
     pub(crate) aim: Aim,
 }
@@ -59,28 +61,39 @@ impl<'a> Program<'a> {
 }
 
 impl Stage {
-    /// Runs a program on a gateway of its own; the program's exit code.
-    pub(crate) fn run(self, program: &Program<'_>) -> Result<u8, Failure> {
-        let runtime = runtime()?;
-        let code = runtime.block_on(self.play(program));
+    /// Runs a program on the gateway, both as long as the program; its exit code.
+    pub(crate) fn run(self, runtime: Runtime, program: &Program<'_>) -> Result<u8, Failure> {
+        let code = runtime.block_on(Box::pin(self.play(program)));
         runtime.shutdown_background();
         code
     }
 
-    /// Serves until Ctrl-C.
-    pub(crate) fn serve(self, listen: &str) -> Result<(), Failure> {
-        let _ = listen;
-        Ok(())
+    /// Serves by itself until it is told to stop.
+    pub(crate) fn serve(self, runtime: Runtime, listen: String) -> Result<(), Failure> {
+        serve(runtime, self.start(listen, None).0)
+    }
+
+    fn start(self, listen: String, guest: Option<Secret>) -> (Start, Env, Aim) {
+        let Self { configuration, upstream, observe, ledger, env, aim } = self;
+        let health = match &ledger {
+            Place::Memory => None,
+            Place::File(_) | Place::Postgres(_) => {
+                configuration.current().places.as_ref().map(|places| places.health())
+            }
+        };
+        let banner = String::new();
+        (Start { configuration, upstream, observe, ledger, listen, health, banner, guest }, env, aim)
     }
 
     async fn play(self, program: &Program<'_>) -> Result<u8, Failure> {
         // Only its owner may look into the folder: what is in it tells the way in.
         let folder = tempfile::Builder::new().prefix("rail-run-").tempdir();
         let folder = folder.context("no folder for temporary files can be made")?;
+        let mut signals = Signals::listen().context("signals can't be heard")?;
         let token = token()?;
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no port can be opened")?;
-        let url = format!("http://{}", listener.local_addr().context("no port can be opened")?);
-        let Self { loaded, env, upstream, aim } = self;
+        let (start, env, aim) = self.start("127.0.0.1:0".to_owned(), Some(token.clone()));
+        let mut gateway = begin(start).await?;
+        let url = format!("http://{}", gateway.addr);
         let pointing = Pointing { url: &url, token: &token, aim: &aim, folder: folder.path(), env: &env };
         let (path, args, launch) = match program {
             Program::Client(client, args) => (OsStr::new(client.name), *args, (client.launch)(&pointing)),
@@ -88,19 +101,14 @@ impl Stage {
         };
         let launch = launch.past_proxies(&env);
         write(folder.path(), &launch)?;
-        let ledger = Ledger::open(&Place::Memory).await.context("no ledger")?;
-        let configuration = Configuration::Fixed(Arc::new(loaded));
-        let parts = Parts { configuration, upstream, ledger: ledger.clone(), observe: Observe::default() };
-        let stop = CancellationToken::new();
-        let serving = tokio::spawn(serve(Gateway::new(parts), listener, stop.clone()));
-        let mut signals = Signals::listen().context("signals can't be heard")?;
-        let mut child =
-            child::start(path, &launch, args).map_err(|error| unstarted(program, path, &error))?;
+        let mut child = child::start(path, &launch, args).map_err(|error| unstarted(program, path, &error))?;
         let ended = signals.wait(&mut child).await.context("the end of the program can't be seen");
-        stop.cancel();
+        gateway.stop.cancel();
         // An answer that nobody waits for any more must not hold us up.
-        let _ = tokio::time::timeout(PATIENCE, serving).await;
-        let _ = tokio::time::timeout(PATIENCE, ledger.flush()).await;
+        match tokio::time::timeout(PATIENCE, gateway.ended()).await {
+            Ok(Err(Failure::Task(problem) | Failure::Usage(problem))) => output::tell(&format!("warning: {problem:#}")),
+            Ok(Ok(()) | Err(Failure::Interrupted | Failure::Ended(_))) | Err(_) => {}
+        }
         Ok(child::code(ended?))
     }
 }

@@ -16,6 +16,7 @@ mod providers;
 mod readme;
 mod run;
 mod scratch;
+mod serve;
 mod switch;
 mod terminal;
 mod translate;

@@ -1,10 +1,13 @@
 //! Who may come in.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use http::HeaderMap;
 use rail_config::settings;
 use rail_ledger::{Key, Ledger, Refusal};
 use rail_model::ErrorKind;
 
+use super::Door;
 use super::hosts::{Reach, foreign_origin};
 use super::keys::Sent;
 use super::refused::{Refused, unauthorized};
@@ -16,6 +19,30 @@ pub(super) enum Need {
     Any,
     /// One that may change things.
     Admin,
+}
+
+/// Whether there are keys. The ledger is asked no more than once in a while, so that a gateway without keys does not look into it for
+/// every request; once there are keys, there always are.
+#[derive(Default)]
+pub(super) struct HasKeys(AtomicU64);
+
+/// For so many milliseconds there are no keys if there were none.
+const NONE_FOR: u64 = 1000;
+/// Instead of the moment at which there were none.
+const YES: u64 = u64::MAX;
+
+impl HasKeys {
+    /// Whether there are any at this Unix millisecond.
+    async fn ask(&self, ledger: &Ledger, now: u64) -> Result<bool, Refusal> {
+        let none_at = self.0.load(Ordering::Relaxed);
+        if none_at == YES || now.abs_diff(none_at) < NONE_FOR {
+            return Ok(none_at == YES);
+        }
+        let has_keys = ledger.has_keys().await;
+        let has_keys = has_keys.map_err(|error| Refusal::Ledger { problem: error.to_string() })?;
+        self.0.store(if has_keys { YES } else { now }, Ordering::Relaxed);
+        Ok(has_keys)
+    }
 }
 
 /// A request that stands before the door.
@@ -30,21 +57,28 @@ pub(super) struct Caller<'a> {
 /// Lets a caller in, with its key where there are keys; before anything of its body is read.
 ///
 /// Without any key the gateway is open to this machine, whatever keys clients send. Its browsers could then be used by any page, so
-/// that pages of other sites are kept out; where keys are needed, such a page has none.
+/// that pages of other sites are kept out; where keys are needed, such a page has none. A gateway for a guest is never open.
 pub(super) async fn admit(
     caller: &Caller<'_>,
-    ledger: &Ledger,
-    reach: Reach,
+    door: &Door,
     settings: &settings::Gateway,
 ) -> Result<Option<Key>, Refused> {
     let sent = Sent::read(caller.headers, caller.query);
     if !sent.in_address.is_empty() && !settings.url_keys {
         return Err(unauthorized(IN_ADDRESS));
     }
-    let has_keys = ledger.has_keys().await;
-    let has_keys = has_keys.map_err(|error| Refusal::Ledger { problem: error.to_string() })?;
-    if !has_keys {
-        return match (reach, foreign_origin(caller.headers, &settings.hosts)) {
+    let guest = door.gateway.guest();
+    if let (Some(secret), Need::Any) = (guest, caller.need)
+        && sent.has(secret)
+    {
+        return Ok(None);
+    }
+    let ledger = door.gateway.ledger();
+    if !door.has_keys.ask(ledger, caller.now).await? {
+        if guest.is_some() {
+            return Err(unauthorized(NO_GUEST));
+        }
+        return match (door.reach, foreign_origin(caller.headers, &settings.hosts)) {
             (Reach::Here, None) => Ok(None),
             (Reach::Here, Some(origin)) => Err(foreign(origin)),
             (Reach::Others, _) => Err(unauthorized(NO_KEYS)),
@@ -71,6 +105,8 @@ const IN_ADDRESS: &str = "a key in the address, `?key=`, stays in logs and histo
      `authorization: Bearer`, or let it pass by `gateway.url_keys = true`";
 const NO_KEYS: &str = "this gateway can be reached from other machines and has no keys, so that it takes no requests; make one with \
      `rail key create`";
+const NO_GUEST: &str =
+    "this gateway is there for one program, which `rail run`, `rail record` or `rail replay` has started; start another by `rail serve`";
 const NO_KEY: &str = "this gateway needs a key, and none was sent; send one as `authorization: Bearer`, `x-api-key` or `x-goog-api-key`; \
      `rail key create` makes them";
 const SEVERAL: &str = "several different keys were sent; send one, in one header (a client may have more than one variable set, such as \

@@ -2,6 +2,7 @@
 
 use http::{HeaderMap, HeaderName, header};
 use rail_stdx::Secret;
+use subtle::ConstantTimeEq;
 
 use super::paths::decode;
 
@@ -33,6 +34,12 @@ impl Sent {
             add(&mut sent.in_address, decode(value).as_deref().unwrap_or_default());
         }
         sent
+    }
+
+    /// Whether this secret is among them.
+    pub(super) fn has(&self, secret: &Secret) -> bool {
+        let same = |key: &Secret| bool::from(key.reveal().as_bytes().ct_eq(secret.reveal().as_bytes()));
+        self.in_headers.iter().chain(&self.in_address).any(same)
     }
 
     /// Every key, each once.
@@ -84,20 +91,29 @@ mod tests {
         (texts(in_headers), texts(in_address))
     }
 
+    const BEARER: (&str, &str) = ("authorization", "Bearer a");
+
+    /// Headers and a query, and the keys in each.
+    type Case = (
+        &'static [(&'static str, &'static str)],
+        &'static str,
+        &'static [&'static str],
+        &'static [&'static str],
+    );
+
     #[test]
     fn keys_are_found_wherever_clients_put_them() {
-        let bearer = ("authorization", "Bearer a");
-        let table: [(&[(&str, &str)], &str, &[&str], &[&str]); 10] = [
+        let table: [Case; 10] = [
             (&[], "", &[], &[]),
             (&[("x-api-key", "a")], "beta=true", &["a"], &[]),
-            (&[bearer], "", &["a"], &[]),
+            (&[BEARER], "", &["a"], &[]),
             (&[("authorization", "bearer   a ")], "", &["a"], &[]),
             (&[("authorization", "Basic YTpi")], "", &[], &[]),
-            (&[("x-goog-api-key", "a"), bearer, ("x-api-key", "a")], "", &["a"], &[]),
-            (&[bearer, ("x-api-key", "b")], "", &["a", "b"], &[]),
+            (&[("x-goog-api-key", "a"), BEARER, ("x-api-key", "a")], "", &["a"], &[]),
+            (&[BEARER, ("x-api-key", "b")], "", &["a", "b"], &[]),
             (&[("x-api-key", "a"), ("x-api-key", "b")], "", &["a", "b"], &[]),
             (&[], "alt=sse&key=a%2Bb", &[], &["a+b"]),
-            (&[bearer], "k%65y=b&KEY=c&keys=d&key", &["a"], &["b", "c", ""]),
+            (&[BEARER], "k%65y=b&KEY=c&keys=d&key", &["a"], &["b", "c", ""]),
         ];
         for (headers, query, in_headers, in_address) in table {
             let expected =

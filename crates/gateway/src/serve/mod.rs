@@ -30,6 +30,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::admit::HasKeys;
 use self::hosts::Reach;
 use self::ids::Ids;
 use self::record::Written;
@@ -61,6 +62,7 @@ struct Door {
     stop: CancellationToken,
     /// How many more requests may be on their way.
     places: Arc<Semaphore>,
+    has_keys: HasKeys,
     ids: Ids,
     written: Written,
 }
@@ -85,11 +87,13 @@ pub async fn serve(
     let limits = &loaded.settings.gateway.limits;
     let (connections, places) = (most(limits.connections), most(limits.requests));
     drop(loaded);
-    let door =
-        Door { gateway, reach, stop, places, ids: Ids::new(fastrand::u32(..)), written: Written::default() };
+    gateway.observe().listening(address);
+    let (has_keys, ids) = (HasKeys::default(), Ids::new(fastrand::u32(..)));
+    let door = Door { gateway, reach, stop, places, has_keys, ids, written: Written::default() };
     let door = Arc::new(door);
     let mut open = JoinSet::new();
     loop {
+        door.gateway.observe().connections(open.len() as u64);
         tokio::select! {
             () = door.stop.cancelled() => break,
             Some(_ended) = open.join_next() => {}
@@ -99,6 +103,7 @@ pub async fn serve(
         }
     }
     drop(listener);
+    door.gateway.observe().close_events();
     let grace = door.gateway.configuration().settings.gateway.grace.0;
     let ended = timeout(grace, async { while open.join_next().await.is_some() {} }).await;
     if ended.is_err() {

@@ -30,6 +30,8 @@ pub(super) enum Place {
 pub(super) enum Page {
     /// `/`.
     Home,
+    /// `/style.css`, which belongs to it.
+    Style,
     /// `/healthz`.
     Health,
     /// `/readyz`.
@@ -48,7 +50,7 @@ pub(super) fn find(method: &Method, path: &str, guess: &'static Protocol) -> Pla
     if let Some(page) = page(path) {
         return match page {
             Page::Api => Place::Page(page),
-            Page::Home | Page::Health | Page::Ready | Page::Metrics => {
+            Page::Home | Page::Style | Page::Health | Page::Ready | Page::Metrics => {
                 let reads = *method == Method::GET || *method == Method::HEAD;
                 if reads { Place::Page(page) } else { Place::WrongMethod("GET, HEAD".to_owned()) }
             }
@@ -82,6 +84,7 @@ pub(super) fn guess(headers: &HeaderMap, path: &str) -> &'static Protocol {
 fn page(path: &str) -> Option<Page> {
     match path {
         "/" => Some(Page::Home),
+        "/style.css" => Some(Page::Style),
         "/healthz" => Some(Page::Health),
         "/readyz" => Some(Page::Ready),
         "/metrics" => Some(Page::Metrics),
@@ -220,6 +223,7 @@ mod tests {
             ("GET /", "Home"),
             ("HEAD /", "Home"),
             ("POST /", "allow GET, HEAD"),
+            ("GET /style.css", "Style"),
             ("GET /healthz", "Health"),
             ("GET /readyz", "Ready"),
             ("GET /metrics", "Metrics"),
@@ -278,9 +282,6 @@ mod tests {
             "/api/a%5c..%5cb",
             "/metrics/",
             "/v1beta/models/",
-            "/v1beta/models/:generateContent",
-            "/v1beta/models/g:generatecontent",
-            "/v1beta/models/g",
             "/v1beta/models/../x:generateContent",
             "/v1beta/models/%2e%2e/x:generateContent",
             "/v1beta/models/..%2Fx:generateContent",
@@ -298,6 +299,13 @@ mod tests {
             for method in ["GET", "POST"] {
                 assert_eq!(seen(method, path, ""), "nothing", "{method} {path:?}");
             }
+        }
+        // These are models that one may ask about, and nothing else.
+        for path in
+            ["/v1beta/models/g", "/v1beta/models/g:generatecontent", "/v1beta/models/:generateContent"]
+        {
+            assert_eq!(seen("GET", path, ""), format!("gemini Models {path}"));
+            assert_eq!(seen("POST", path, ""), "allow GET, HEAD", "{path}");
         }
     }
 

@@ -158,10 +158,7 @@ impl Visit<'_> {
         let body = match operation {
             Operation::Models => Vec::new(),
             Operation::Generate | Operation::GenerateStream | Operation::Count | Operation::Embed => {
-                let limits = &self.loaded.settings.gateway.limits;
-                let whole = read(&mut self.body, &self.head.headers, limits).await?;
-                self.unread = false;
-                whole
+                self.read().await?
             }
         };
         let call = HttpCall {
@@ -183,6 +180,14 @@ impl Visit<'_> {
         Ok(Box::pin(exchange(&self.door.gateway, arrival)).await)
     }
 
+    /// The whole body.
+    async fn read(&mut self) -> Result<Vec<u8>, Refused> {
+        let limits = &self.loaded.settings.gateway.limits;
+        let whole = read(&mut self.body, &self.head.headers, limits).await?;
+        self.unread = false;
+        Ok(whole)
+    }
+
     /// Serves one of the gateway's own pages.
     async fn page(&mut self, place: Page) -> Result<Response<Body>, Refused> {
         let reads = self.head.method == Method::GET || self.head.method == Method::HEAD;
@@ -191,11 +196,12 @@ impl Visit<'_> {
             Page::Ready => return Ok(self.ready().await),
             // Claude Code asks this way whether somebody is there.
             Page::Home if self.head.method == Method::HEAD => return Ok(word(StatusCode::OK, "")),
-            Page::Home => None,
+            Page::Home | Page::Style => None,
             Page::Api if !reads => self.admit(Need::Admin).await?,
             Page::Api | Page::Metrics => self.admit(Need::Any).await?,
         };
-        let answer = page(&self.door.gateway, &self.page_request(key)).await;
+        let body = if reads { Vec::new() } else { self.read().await? };
+        let answer = page(&self.door.gateway, &self.page_request(key, body)).await;
         answer.ok_or_else(|| {
             let message = format!("there is no page at `{}`", self.head.uri.path());
             Refused::new(ErrorKind::NotFound, message)
@@ -213,8 +219,8 @@ impl Visit<'_> {
     }
 
     /// The request as a page sees it: without keys, but with the one that it came with among its extensions.
-    fn page_request(&self, key: Option<Key>) -> Request<()> {
-        let mut request = Request::new(());
+    fn page_request(&self, key: Option<Key>, body: Vec<u8>) -> Request<Bytes> {
+        let mut request = Request::new(Bytes::from(body));
         *request.method_mut() = self.head.method.clone();
         let (path, query) = (self.head.uri.path(), self.head.uri.query().unwrap_or_default());
         let query = without_keys(query);
@@ -230,8 +236,7 @@ impl Visit<'_> {
     async fn admit(&self, need: Need) -> Result<Option<Key>, Refused> {
         let query = self.head.uri.query().unwrap_or_default();
         let caller = Caller { headers: &self.head.headers, query, need, now: self.came.unix_ms };
-        let (ledger, settings) = (self.door.gateway.ledger(), &self.loaded.settings.gateway);
-        admit(&caller, ledger, self.door.reach, settings).await
+        admit(&caller, self.door, &self.loaded.settings.gateway).await
     }
 
     async fn wait_for_place(&self) -> Result<OwnedSemaphorePermit, Refused> {

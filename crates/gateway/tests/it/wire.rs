@@ -44,7 +44,7 @@ impl Answer {
 
 /// What a test waits for must come; a test that waits in vain must fail and not hang.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), future).await.expect("it never came")
+    tokio::time::timeout(Duration::from_secs(60), future).await.unwrap_or_else(|_| panic!("it never came"))
 }
 
 impl Wire {

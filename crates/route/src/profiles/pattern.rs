@@ -1,4 +1,4 @@
-use crate::pattern::fits;
+use rail_stdx::fits;
 
 /// A pattern over names: `*` stands for any characters, `?` for one.
 ///

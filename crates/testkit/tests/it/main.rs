@@ -8,6 +8,7 @@ mod judges;
 mod models;
 #[cfg(test)]
 mod peer;
+mod postgres;
 #[cfg(test)]
 mod scripted_model;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rail_model::{ApiError, ErrorKind};
-use rail_route::{Circuit, Plan, Target};
+use rail_route::{Circuit, Health, Plan, Target};
 use rail_testkit::{Conversation, Models, Peer, Step, Turn, chunk, sse_head, text as say};
 use rail_upstream::{Note, Upstream};
 use tokio::time::{Instant, advance};
@@ -43,6 +43,16 @@ async fn a_refused_target_is_asked_last_until_one_request_finds_it_well() {
     assert_eq!(record(reply.sent()), ["a 200 answered"]);
     assert!(world.heard.notes().iter().any(|note| matches!(note, Note::Probing { .. })));
     assert_eq!(circuit(&upstream), Circuit::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_circuit_that_another_process_left_open_is_open() {
+    let [a, b] = [(); 2].map(|()| Models::start(vec![good().repeat()]).unwrap());
+    let (plan, mut world, mut left) = (planned(&a, &b), Frozen::new(), Health::default());
+    left.open_for(&Target::new("a", "m"), Duration::from_secs(30), Instant::now().into_std());
+    let upstream = upstream().remembering(&left);
+    let reply = world.ask(&upstream, &plan, &request()).await.unwrap();
+    assert_eq!(record(reply.sent()), ["b 200 answered"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! Anthropic Messages.
 
 mod error;
+mod forward;
 mod media_out;
 mod reply;
 mod request_in;
@@ -21,6 +22,7 @@ use crate::protocol::{
     ReplyTo, TargetSpec,
 };
 use crate::sniff::SseOrJson;
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("anthropic");
@@ -66,6 +68,14 @@ struct Anthropic;
 impl Outbound for Anthropic {
     fn encode_request(&self, request: &Request, target: &TargetSpec) -> Encoded {
         request_out::encode(request, target)
+    }
+
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["model"], &["message", "model"]]
     }
 
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {

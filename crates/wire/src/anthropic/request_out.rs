@@ -35,7 +35,11 @@ pub(super) fn encode_count(request: &Request, target: &TargetSpec) -> Encoded {
 }
 
 fn http(path: &str, body: &impl serde::Serialize, request: &Request) -> HttpCall {
-    let mut call = HttpCall::post(path, serde_json::to_vec(body).unwrap_or_default());
+    post(path, serde_json::to_vec(body).unwrap_or_default(), request)
+}
+
+pub(super) fn post(path: &str, body: Vec<u8>, request: &Request) -> HttpCall {
+    let mut call = HttpCall::post(path, body);
     let own = if request.origin == Some(ID) { request.headers.as_slice() } else { &[] };
     if !own.iter().any(|(name, _)| name == "anthropic-version") {
         call.headers.push(("anthropic-version".to_owned(), "2023-06-01".to_owned()));
@@ -280,7 +284,8 @@ fn choice(request: &Request, losses: &mut Vec<Loss>) -> Option<Choice> {
             }
         },
         Some(ToolChoice::Opaque(opaque)) => {
-            return Some(Choice::default().with_rest(opaque.value.as_object()));
+            let choice = Choice { disable_parallel_tool_use: disable, ..Choice::default() };
+            return Some(choice.with_rest(opaque.value.as_object()));
         }
     };
     let kept = request.extras.get(ID, "tool_choice").and_then(Value::as_object);

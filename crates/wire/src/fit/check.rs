@@ -10,6 +10,7 @@ use rail_model::{
     ToolChoice, ToolKind,
 };
 
+use super::parts::ATTRIBUTION;
 use super::rules::Rules;
 use crate::ids;
 use crate::protocol::TargetSpec;
@@ -36,15 +37,25 @@ pub fn check(request: &Request, target: &TargetSpec, rules: &Rules) -> Vec<Strin
     checker.broken
 }
 
+/// Where a part stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Outside,
+    InResult,
+}
+
 /// Every part with who says it (None for instructions), parts of results included.
-fn each_part(request: &Request) -> impl Iterator<Item = (Option<Role>, &Part)> {
+fn each_part(request: &Request) -> impl Iterator<Item = (Option<Role>, Depth, &Part)> {
     let system = request.system.iter().map(|part| (None, part));
     let messages = request.messages.iter();
     let said = messages.flat_map(|message| message.parts.iter().map(|part| (Some(message.role), part)));
     system.chain(said).flat_map(|(role, part)| {
         let inside: &[Part] =
             if let PartBody::ToolResult(result) = &part.body { &result.content } else { &[] };
-        inside.iter().map(move |part| (role, part)).chain([(role, part)])
+        inside
+            .iter()
+            .map(move |part| (role, Depth::InResult, part))
+            .chain([(role, Depth::Outside, part)])
     })
 }
 
@@ -66,17 +77,19 @@ impl Checker<'_> {
     }
 
     fn parts(&mut self) {
-        for (role, part) in each_part(self.request) {
+        let first = self.request.system.first().and_then(Part::as_text);
+        let billed = first.is_some_and(|text| text.starts_with(ATTRIBUTION));
+        self.demand(self.rules.attribution || !billed, || "the billing line of another".into());
+        for (role, depth, part) in each_part(self.request) {
             let (target, protocol) = (self.target, self.rules.protocol);
             let foreign = |seal: &Seal| !target.issued(protocol, &seal.issuer);
             self.demand(!part.seal.as_ref().is_some_and(foreign), || "a seal of another issuer".into());
             let assistant = role == Some(Role::Assistant);
             match &part.body {
                 PartBody::Text(text) | PartBody::Refusal(text) => {
-                    let bare = self
-                        .rules
-                        .bare_text
-                        .is_some_and(|mark| part.extras.marked(self.rules.protocol, mark));
+                    let bare = self.rules.bare_text.is_some_and(|mark| {
+                        depth == Depth::InResult && part.extras.marked(self.rules.protocol, mark)
+                    });
                     let may = part.seal.is_some() || bare || (self.own && self.rules.empty_text);
                     self.demand(may || !text.trim().is_empty(), || "a blank text".into());
                 }
@@ -96,6 +109,7 @@ impl Checker<'_> {
                     self.demand(custom || call.kind == CallKind::Function, || "a custom call".into());
                 }
                 PartBody::ToolResult(result) => {
+                    self.demand(role.is_some(), || "a result among the instructions".into());
                     result.name.iter().for_each(|name| self.name(name));
                     self.demand(result.name.is_some() || !self.rules.results_named, || {
                         "a nameless result".into()
@@ -155,7 +169,7 @@ impl Checker<'_> {
 
     fn images(&mut self) {
         let mut count = 0;
-        for (_, part) in each_part(self.request) {
+        for (_, _, part) in each_part(self.request) {
             let PartBody::Media(media) = &part.body else { continue };
             if media.kind != MediaKind::Image {
                 continue;
@@ -210,11 +224,16 @@ impl Checker<'_> {
             Some(ToolChoice::Among { names, .. }) => !names.is_empty() && names.iter().all(declared),
         };
         self.demand(known, || "a choice of tools that are not there".into());
+        match &self.request.tool_choice {
+            Some(ToolChoice::Named(name)) => self.name(name),
+            Some(ToolChoice::Among { names, .. }) => names.iter().for_each(|name| self.name(name)),
+            Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Any | ToolChoice::Opaque(_)) | None => {}
+        }
     }
 
     fn cache(&mut self) {
         let tools = self.request.tools.iter().filter(|tool| tool.cache.is_some()).count();
-        let marks = tools + each_part(self.request).filter(|(_, part)| part.cache.is_some()).count();
+        let marks = tools + each_part(self.request).filter(|(_, _, part)| part.cache.is_some()).count();
         self.demand(marks <= self.rules.cache_marks, || format!("{marks} cache marks"));
     }
 

@@ -4,6 +4,7 @@ mod config_in;
 mod config_out;
 mod embed;
 mod error;
+mod forward;
 mod frame_out;
 mod odd;
 mod parts_in;
@@ -31,6 +32,7 @@ use crate::protocol::{
     BodyKind, Encode, Encoded, Endpoint, HttpCall, HttpReply, Inbound, Outbound, Protocol, ReplyTo,
     TargetSpec,
 };
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("gemini");
@@ -127,6 +129,14 @@ struct Gemini;
 impl Outbound for Gemini {
     fn encode_request(&self, request: &Request, target: &TargetSpec) -> Encoded {
         request_out::encode(request, target)
+    }
+
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["modelVersion"], &["model_version"]]
     }
 
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {

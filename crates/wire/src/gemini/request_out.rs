@@ -21,15 +21,19 @@ pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
     let call = write(&fitted, target, &mut unsaid);
     fitted.at_origin(&mut unsaid);
     losses.append(&mut unsaid);
-    let verb = if fitted.request.stream { "streamGenerateContent" } else { "generateContent" };
-    let mut http =
-        HttpCall::post(path::write(&target.model, verb), serde_json::to_vec(&call).unwrap_or_default());
-    if fitted.request.stream {
-        // Without it the API sends a growing array.
-        "alt=sse".clone_into(&mut http.query);
-    }
+    let http = post(serde_json::to_vec(&call).unwrap_or_default(), &fitted.request, target);
     drop(call);
     Encoded { call: http, losses, restore: fitted.restore }
+}
+
+pub(super) fn post(body: Vec<u8>, request: &Request, target: &TargetSpec) -> HttpCall {
+    let verb = if request.stream { "streamGenerateContent" } else { "generateContent" };
+    let mut call = HttpCall::post(path::write(&target.model, verb), body);
+    if request.stream {
+        // Without it the API sends a growing array.
+        "alt=sse".clone_into(&mut call.query);
+    }
+    call
 }
 
 pub(super) fn encode_count(request: &Request, target: &TargetSpec) -> Encoded {

@@ -5,6 +5,7 @@ mod citations;
 mod delta_in;
 mod embed;
 mod error;
+mod forward;
 mod frames;
 mod media;
 mod messages_in;
@@ -35,6 +36,7 @@ use crate::protocol::{
     ReplyTo, TargetSpec,
 };
 use crate::sniff::SseOrJson;
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("openai-chat");
@@ -147,6 +149,14 @@ struct OpenAiChat;
 impl Outbound for OpenAiChat {
     fn encode_request(&self, request: &Request, target: &TargetSpec) -> Encoded {
         request_out::encode(request, target)
+    }
+
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["model"]]
     }
 
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {

@@ -21,11 +21,16 @@ pub(super) fn encode(request: &Request, target: &TargetSpec) -> Encoded {
     let mut losses = Vec::new();
     let call = write(&fitted.request, target, &mut losses);
     fitted.at_origin(&mut losses);
-    let mut http = HttpCall::post("/chat/completions", serde_json::to_vec(&call).unwrap_or_default());
+    let call = post(serde_json::to_vec(&call).unwrap_or_default(), &fitted.request);
+    Encoded { call, losses: [named, losses].concat(), restore: fitted.restore }
+}
+
+pub(super) fn post(body: Vec<u8>, request: &Request) -> HttpCall {
+    let mut call = HttpCall::post("/chat/completions", body);
     if request.origin == Some(ID) {
-        http.headers.extend(fitted.request.headers.iter().cloned());
+        call.headers.extend(request.headers.iter().cloned());
     }
-    Encoded { call: http, losses: [named, losses].concat(), restore: fitted.restore }
+    call
 }
 
 /// A client of this protocol that sends Google's signatures back is talking to Google.
@@ -213,10 +218,11 @@ fn response_format(format: &Format, request: &Request) -> Option<ResponseFormat>
     Some(written.with_rest(kept))
 }
 
-/// Asks for usage in the stream; a client of this protocol has its own way.
+/// Asks for usage in the stream; a client of this protocol has its own way, unless somebody counts for it.
 fn stream_options(request: &Request, target: &TargetSpec) -> Option<StreamOptions> {
     let own = request.origin == Some(ID);
     let asked = match own {
+        true if request.stream && target.count_usage => Some(true),
         true if request.extras.marked(ID, USAGE) => Some(true),
         true => request.extras.marked(ID, NO_USAGE).then_some(false),
         false => request.stream.then_some(true),

@@ -4,6 +4,7 @@ mod content;
 mod dress;
 mod error;
 mod families;
+mod forward;
 mod frames;
 mod head;
 mod item_in;
@@ -34,6 +35,7 @@ use crate::protocol::{
     ReplyTo, TargetSpec,
 };
 use crate::sniff::SseOrJson;
+use crate::splice::ModelPaths;
 
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("openai-responses");
@@ -198,6 +200,14 @@ struct Responses;
 impl Outbound for Responses {
     fn encode_request(&self, request: &Request, target: &TargetSpec) -> Encoded {
         request_out::encode(request, target)
+    }
+
+    fn forward(&self, request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
+        forward::forward(request, target, body)
+    }
+
+    fn model_paths(&self) -> ModelPaths {
+        &[&["model"], &["response", "model"]]
     }
 
     fn decoder(&self, body: BodyKind) -> Box<dyn Decode> {

@@ -76,7 +76,11 @@ pub(super) fn encode_count(request: &Request, target: &TargetSpec) -> Encoded {
 }
 
 fn http(path: &str, body: &impl Serialize, request: &Request) -> HttpCall {
-    let mut call = HttpCall::post(path, serde_json::to_vec(body).unwrap_or_default());
+    post(path, serde_json::to_vec(body).unwrap_or_default(), request)
+}
+
+pub(super) fn post(path: &str, body: Vec<u8>, request: &Request) -> HttpCall {
+    let mut call = HttpCall::post(path, body);
     if request.origin == Some(ID) {
         call.headers.extend(request.headers.iter().cloned());
     }
@@ -296,7 +300,7 @@ fn assistant(
 }
 
 /// Reasoning is only taken back by who sealed it, or by who kept it under its id.
-fn may_return(group: &[Part], target: &TargetSpec) -> bool {
+pub(super) fn may_return(group: &[Part], target: &TargetSpec) -> bool {
     let mut seals = group.iter().filter_map(|part| match &part.body {
         PartBody::Redacted(seal) => Some(seal),
         PartBody::Thinking(_)

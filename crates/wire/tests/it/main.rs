@@ -10,6 +10,7 @@ mod fit_common;
 mod fit_parts;
 mod fit_props;
 mod fit_settings;
+mod forward;
 mod gemini;
 mod identity;
 mod matrix;

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rail_model::{Message, Part, PartBody, Request, Role};
 
@@ -15,6 +15,7 @@ impl Checker<'_> {
             self.demand(seen.insert(id), || format!("two calls `{id}`"));
         }
         messages.iter().flat_map(|message| &message.parts).filter_map(result_id).for_each(|id| self.id(id));
+        self.agreement(messages);
         if self.own && self.rules.results_anywhere {
             self.pairs_in_order(messages);
             return;
@@ -36,6 +37,29 @@ impl Checker<'_> {
         }
     }
 
+    /// A result is of its call's kind, and names no other tool.
+    fn agreement(&mut self, messages: &[Message]) {
+        let mut calls = BTreeMap::new();
+        for part in messages.iter().flat_map(|message| &message.parts) {
+            match &part.body {
+                PartBody::ToolCall(call) => {
+                    calls.insert(call.id.as_str(), call);
+                }
+                PartBody::ToolResult(result) => {
+                    let Some(call) = calls.get(result.id.as_str()) else { continue };
+                    let same = result.kind == call.kind && result.name.as_ref().is_none_or(|name| *name == call.name);
+                    self.demand(same, || format!("a result of another tool than `{}`", call.name));
+                }
+                PartBody::Text(_)
+                | PartBody::Refusal(_)
+                | PartBody::Thinking(_)
+                | PartBody::Redacted(_)
+                | PartBody::Media(_)
+                | PartBody::Opaque(_) => {}
+            }
+        }
+    }
+
     /// One result for each call, somewhere after it.
     fn pairs_in_order(&mut self, messages: &[Message]) {
         let mut open = BTreeSet::new();
@@ -44,8 +68,8 @@ impl Checker<'_> {
         for (at, part) in said.clone() {
             open.extend(call_id(part));
             if let Some(id) = result_id(part) {
-                let hidden = at >= self.hidden_from || said.clone().any(|(_, part)| is_unread(part, id));
-                let known = open.remove(id) || hidden;
+                let hidden = || at >= self.hidden_from || said.clone().any(|(_, part)| is_unread(part, id));
+                let known = open.remove(id) || hidden();
                 self.demand(known, || format!("the result `{id}` without a call"));
             }
         }

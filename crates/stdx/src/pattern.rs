@@ -1,6 +1,6 @@
 /// Whether a text fits a pattern in which `*` stands for any text, the empty one too, and `?` for one byte. Case counts for
 /// nothing.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+pub fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
     // Where to go on if it fails: behind the last `*`, which then takes one more byte.
@@ -20,11 +20,6 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
         }
     }
     pattern.iter().skip(p).all(|rest| *rest == b'*')
-}
-
-/// How much a pattern says: the characters that stand for themselves.
-pub(crate) fn says(pattern: &str) -> usize {
-    pattern.chars().filter(|c| !matches!(c, '*' | '?')).count()
 }
 
 #[cfg(test)]

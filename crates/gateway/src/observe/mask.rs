@@ -1,0 +1,242 @@
+//! Secrets are covered in everything that is told, whoever said it.
+
+use std::borrow::Cow;
+
+use rail_config::Loaded;
+use rail_route::Provider;
+
+/// What stands for a secret.
+const COVER: &str = "***";
+/// Shorter secrets are stand-ins such as `none`, whose letters are everywhere.
+const SHORTEST: usize = 8;
+/// A token behind `Bearer` that is longer than this is covered whatever its letters are.
+const SURELY_A_TOKEN: usize = 24;
+
+/// How keys begin, and how long they are at least.
+const BEGINNINGS: &[(&str, usize)] = &[
+    ("sk-", 12),
+    ("sk_", 16),
+    ("rail_", 16),
+    ("AIza", 20),
+    ("AQ.", 20),
+    ("gsk_", 20),
+    ("xai-", 20),
+    ("hf_", 20),
+    ("nvapi-", 20),
+    ("pplx-", 20),
+    ("ghp_", 20),
+    ("github_pat_", 20),
+    ("AKIA", 16),
+    ("eyJ", 24),
+];
+
+/// Parameters of an address that carry a secret.
+const PARAMETERS: &[&str] =
+    &["key", "api_key", "api-key", "apikey", "token", "access_token", "secret", "password", "sig", "code"];
+
+/// Knows the configured secrets, and what secrets look like.
+#[derive(Default)]
+pub(crate) struct Mask {
+    /// The longest first: one may be a part of another.
+    known: Vec<String>,
+}
+
+impl Mask {
+    /// Covers what this configuration keeps secret, and these words besides.
+    pub(crate) fn new<'a>(loaded: &'a Loaded, more: impl IntoIterator<Item = &'a str>) -> Self {
+        let ledger = loaded.settings.gateway.ledger.iter().map(|address| address.0.reveal());
+        let ledger: Vec<&str> = ledger.flat_map(|address| [address, password(address)]).collect();
+        let providers = loaded.routing.providers.values();
+        let of_providers = providers.flat_map(|provider| secrets_of(provider));
+        let all = of_providers.chain(ledger).chain(more);
+        let spellings = all.filter(|secret| secret.len() >= SHORTEST).flat_map(|secret| {
+            let in_json = serde_json::to_string(secret).unwrap_or_default();
+            let inside = in_json.get(1..in_json.len().saturating_sub(1)).unwrap_or_default().to_owned();
+            [secret.to_owned(), inside]
+        });
+        let mut known: Vec<String> = spellings.collect();
+        known.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+        known.dedup();
+        Self { known }
+    }
+
+    /// The text with each secret covered. It may be JSON: nothing but the inside of words changes.
+    pub(crate) fn cover<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut shown = Cow::Borrowed(text);
+        for secret in &self.known {
+            if shown.contains(secret.as_str()) {
+                shown = Cow::Owned(shown.replace(secret.as_str(), COVER));
+            }
+        }
+        match without_lookalikes(&shown) {
+            Some(covered) => Cow::Owned(covered),
+            None => shown,
+        }
+    }
+}
+
+fn secrets_of(provider: &Provider) -> impl Iterator<Item = &str> {
+    let headers = provider.headers.iter().filter(|(name, _)| names_secret(name));
+    let words = headers.flat_map(|(_, value)| value.reveal().split([' ', ';', ',', '=']));
+    provider.keys.iter().map(|key| key.reveal()).chain(words)
+}
+
+/// The password that stands in an address; empty when there is none.
+fn password(address: &str) -> &str {
+    let authority = address.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    user.split_once(':').map_or("", |(_, password)| password)
+}
+
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["auth", "key", "token", "secret", "password", "cookie"].iter().any(|word| name.contains(word))
+}
+
+/// The text without what looks like a secret; None when nothing does.
+fn without_lookalikes(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some((start, end)) = next_word(text, at) {
+        at = end;
+        if let Some((from, to)) = secret_at(text, start, end) {
+            out.push_str(text.get(copied..from).unwrap_or_default());
+            out.push_str(COVER);
+            (copied, at) = (to, to.max(end));
+        }
+    }
+    (copied > 0).then(|| {
+        out.push_str(text.get(copied..).unwrap_or_default());
+        out
+    })
+}
+
+/// Where the next word begins and ends.
+fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
+    let rest = text.as_bytes().get(from..)?;
+    let start = from + rest.iter().position(|byte| of_word(*byte))?;
+    let word = text.as_bytes().get(start..)?;
+    let end = word.iter().position(|byte| !of_word(*byte)).map_or(text.len(), |length| start + length);
+    Some((start, end))
+}
+
+fn of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+}
+
+/// The secret that this word is, or that it announces.
+fn secret_at(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+    let word = text.get(start..end)?;
+    if is_key(word) {
+        return Some((start, end));
+    }
+    // A path such as `providers.NAME.key` may have a key as one of its parts.
+    let mut from = start;
+    for part in word.split('.') {
+        if is_key(part) {
+            return Some((from, from + part.len()));
+        }
+        from += part.len() + 1;
+    }
+    let value = end + 1;
+    let stop = |more: char| {
+        let stops = |c: char| c == more || c.is_whitespace() || c.is_control() || "\"'\\,;<>`".contains(c);
+        let rest = text.get(value..).unwrap_or_default();
+        value + rest.find(stops).unwrap_or(rest.len())
+    };
+    match text.as_bytes().get(end) {
+        Some(b' ') if word.eq_ignore_ascii_case("bearer") => {
+            let to = stop(' ');
+            is_token(text.get(value..to)?).then_some((value, to))
+        }
+        Some(b'=') if is_parameter(text, start, word) => {
+            let to = stop('&');
+            (to > value).then_some((value, to))
+        }
+        Some(_) | None => None,
+    }
+}
+
+fn is_key(word: &str) -> bool {
+    BEGINNINGS.iter().any(|(begin, least)| {
+        word.strip_prefix(begin).is_some_and(|rest| word.len() >= *least && is_random(rest))
+    })
+}
+
+fn is_token(word: &str) -> bool {
+    word.len() > SURELY_A_TOKEN || (word.len() >= SHORTEST && is_random(word))
+}
+
+/// Names are written in small letters; keys hold digits or capitals.
+fn is_random(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+}
+
+fn is_parameter(text: &str, start: usize, word: &str) -> bool {
+    let before = start.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+    matches!(before, Some(b'?' | b'&')) && PARAMETERS.iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::observe::world::loaded;
+
+    #[test]
+    fn what_looks_like_a_secret_is_covered_and_names_are_not() {
+        let mask = Mask::default();
+        for (text, shown) in [
+            ("key sk-test-12345678 is wrong", "key *** is wrong"),
+            ("`sk-ant-api03-abcdefghij1234567890`", "`***`"),
+            (r#"{"a":"Bearer abc.DEF/123+x=","b":1}"#, r#"{"a":"Bearer ***","b":1}"#),
+            ("Authorization: bearer 0123456789", "Authorization: bearer ***"),
+            ("https://h/v1/models?key=secret&alt=sse", "https://h/v1/models?key=***&alt=sse"),
+            ("GET /x?a=b&API_KEY=q HTTP/1.1", "GET /x?a=b&API_KEY=*** HTTP/1.1"),
+            ("AIzaSyD-abcdefghijklmnop1234567,m", "***,m"),
+            ("rail_ab12cd34ef56ab12cd34ef56 was refused", "*** was refused"),
+            ("providers.gsk_abcdefghij1234567890.base_url", "providers.***.base_url"),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x1 twice eyJhbGciOiJIUzI1NiJ9.e30.x", "*** twice ***"),
+            ("sk-learn-notebooks, switchrail_requests_total, rail_gateway", ""),
+            ("Bearer tokens are wanted; monkey=3; ?keys=4; a key= b", ""),
+            ("qwen,unsloth/qwen3-235b-a22b-gguf/x-00001-of-00003.gguf", ""),
+            ("", ""),
+        ] {
+            let shown = if shown.is_empty() { text } else { shown };
+            assert_eq!(mask.cover(text), shown);
+        }
+    }
+
+    #[test]
+    fn configured_secrets_are_covered_wherever_they_stand() {
+        let loaded = loaded(
+            r#"
+            [providers.one]
+            protocol = "openai-chat"
+            base_url = "https://h/v1"
+            key = "plain words and a \" quote"
+            headers = { x-auth = "Basic in-a-header", x-title = "shown-here" }
+            [gateway]
+            ledger = "postgres://u:to-the-ledger@db/x"
+            "#,
+        );
+        let mask = Mask::new(&loaded, ["told-besides", "short"]);
+        let text = r#"1 plain words and a " quote 2 plain words and a \" quote
+            3 in-a-header 4 shown-here 5 to-the-ledger 6 told-besides 7 short"#;
+        assert_eq!(mask.cover(text), "1 *** 2 ***\n            3 *** 4 shown-here 5 *** 6 *** 7 short");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken_and_json_stays_json(text in "(\\PC|[\"\\\\?&=. ]|key|Bearer |sk-1){0,40}") {
+            let mask = Mask::default();
+            let covered = mask.cover(&text).into_owned();
+            prop_assert_eq!(mask.cover(&covered), covered.as_str());
+            let json = serde_json::to_string(&text).unwrap();
+            let shown: Result<String, _> = serde_json::from_str(&mask.cover(&json));
+            prop_assert!(shown.is_ok(), "{} {}", json, mask.cover(&json));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A database that goes away and comes back.
+
+use rail_ledger::{Ledger, LedgerError, Money, Period, Place, Refusal};
+use rail_stdx::Secret;
+use rail_testkit::Postgres;
+use tokio::task::JoinSet;
+
+use crate::bed::{NOON, entry, key, limited, run};
+
+#[test]
+fn a_server_that_is_killed_admits_nothing_that_is_not_booked() {
+    let Some(server) = Postgres::start_or_skip() else { return };
+    run(async {
+        let address = server.database().unwrap();
+        let ledger = Ledger::open(&Place::Postgres(Secret::new(address.clone()))).await.unwrap();
+        let (made, secret) =
+            ledger.create_key(&limited("ci", None, Some((1_000_000, Period::Day))), NOON).await.unwrap();
+        let id = made.id;
+        let mut tasks = JoinSet::new();
+        for task in 0..8 {
+            let (ledger, id) = (ledger.clone(), id.clone());
+            tasks.spawn(async move {
+                let (mut admitted, mut away) = (0, 0);
+                for turn in 0..200 {
+                    match ledger.hold(&id, &[], Money(3), NOON).await {
+                        Ok(hold) => {
+                            admitted += 1;
+                            let entry = entry(&format!("{task}-{turn:03}"), NOON, Some(&id), Some(2));
+                            ledger.record(entry, Some(hold));
+                        }
+                        Err(Refusal::Ledger { .. }) => away += 1,
+                        Err(refusal) => panic!("{refusal}"),
+                    }
+                    if admitted == 20 && task == 0 && away == 0 {
+                        // The others are in the middle of theirs.
+                        tokio::task::yield_now().await;
+                    }
+                }
+                (admitted, away)
+            });
+        }
+        // In the middle: some are recorded, most are still to come.
+        while server.sql(&address, "SELECT count(*) FROM rail_entries").unwrap() == "0" {}
+        server.stop();
+        let refusal = ledger.identify(&secret, NOON).await.unwrap_err();
+        assert!(matches!(refusal, Refusal::Ledger { .. }), "{refusal}");
+        ledger.record(entry("while-away", NOON, Some(&id), Some(2)), None);
+        assert!(matches!(ledger.flush().await, Err(LedgerError::Failed { .. })));
+        let all = tasks.join_all().await;
+        server.restart().unwrap();
+        let (admitted, away) = all.into_iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        assert!(admitted > 0 && away > 0, "{admitted} {away}");
+        ledger.identify(&secret, NOON).await.unwrap();
+        ledger.hold(&id, &[], Money(1), NOON).await.unwrap();
+        while ledger.flush().await.is_err() {}
+        let told = server.sql(&address, "SELECT count(*), sum(cost) FROM rail_entries").unwrap();
+        let recorded = admitted + 1;
+        assert_eq!(told, format!("{recorded}|{}", recorded * 2));
+        assert_eq!(
+            server.sql(&address, "SELECT amount FROM rail_spent").unwrap(),
+            (recorded * 2).to_string()
+        );
+        assert_eq!(ledger.dropped(), 0);
+    });
+}
+
+#[test]
+fn a_server_that_is_away_at_the_end_keeps_nobody() {
+    let Some(server) = Postgres::start_or_skip() else { return };
+    run(async {
+        let ledger = Ledger::open(&Place::Postgres(Secret::new(server.database().unwrap()))).await.unwrap();
+        key(&ledger, &limited("ci", None, None)).await;
+        server.stop();
+        ledger.record(entry("lost", NOON, None, None), None);
+        drop(ledger);
+    });
+}
