@@ -101,12 +101,15 @@ impl Stage {
         };
         let launch = launch.past_proxies(&env);
         write(folder.path(), &launch)?;
-        let mut child = child::start(path, &launch, args).map_err(|error| unstarted(program, path, &error))?;
+        let mut child =
+            child::start(path, &launch, args).map_err(|error| unstarted(program, path, &error))?;
         let ended = signals.wait(&mut child).await.context("the end of the program can't be seen");
         gateway.stop.cancel();
         // An answer that nobody waits for any more must not hold us up.
         match tokio::time::timeout(PATIENCE, gateway.ended()).await {
-            Ok(Err(Failure::Task(problem) | Failure::Usage(problem))) => output::tell(&format!("warning: {problem:#}")),
+            Ok(Err(Failure::Task(problem) | Failure::Usage(problem))) => {
+                output::tell(&format!("warning: {problem:#}"))
+            }
             Ok(Ok(()) | Err(Failure::Interrupted | Failure::Ended(_))) | Err(_) => {}
         }
         Ok(child::code(ended?))

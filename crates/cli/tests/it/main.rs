@@ -14,6 +14,7 @@ mod native_calls;
 mod process;
 mod providers;
 mod readme;
+mod record;
 mod run;
 mod scratch;
 mod serve;

@@ -105,8 +105,7 @@ const IN_ADDRESS: &str = "a key in the address, `?key=`, stays in logs and histo
      `authorization: Bearer`, or let it pass by `gateway.url_keys = true`";
 const NO_KEYS: &str = "this gateway can be reached from other machines and has no keys, so that it takes no requests; make one with \
      `rail key create`";
-const NO_GUEST: &str =
-    "this gateway is there for one program, which `rail run`, `rail record` or `rail replay` has started; start another by `rail serve`";
+const NO_GUEST: &str = "this gateway is there for one program, which `rail run`, `rail record` or `rail replay` has started; start another by `rail serve`";
 const NO_KEY: &str = "this gateway needs a key, and none was sent; send one as `authorization: Bearer`, `x-api-key` or `x-goog-api-key`; \
      `rail key create` makes them";
 const SEVERAL: &str = "several different keys were sent; send one, in one header (a client may have more than one variable set, such as \

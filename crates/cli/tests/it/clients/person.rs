@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
+
+use rail_ledger::{Ending, Entry, Ledger, Place};
 
 use super::install::{installed, path_of_this_machine, program};
 use super::table::{AFTER, BEFORE, Files, Tested};
@@ -99,7 +101,7 @@ impl Person {
         let mut command = self.command(self.bin.join(name));
         let home = self.folder.path().to_str().unwrap();
         for (name, value) in *env {
-            command.env(name, value.replace("URL", url));
+            command.env(name, value.replace("GATEWAY", url));
         }
         if self.client.name == "codex" {
             let provider = format!(
@@ -150,10 +152,19 @@ impl Person {
         assert!(String::from_utf8_lossy(&output.stdout).contains(DONE), "{said}");
     }
 
+    /// Where requests are recorded.
+    pub(super) fn ledger(&self) -> PathBuf {
+        self.path("state/switchrail/ledger.db")
+    }
+
     /// A gateway, until it is dropped.
     pub(super) fn gateway(&self) -> Gateway {
-        let mut child =
-            self.rail(&["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = self
+            .rail(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         while !line.contains("http://") {
@@ -164,7 +175,7 @@ impl Person {
         let url = line[at..].split(|sign: char| sign.is_whitespace() || ";,".contains(sign)).next().unwrap();
         let url = url.trim_end_matches(':').to_owned();
         thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        Gateway { child, url }
+        Gateway { child, url, ledger: self.ledger() }
     }
 }
 
@@ -172,14 +183,35 @@ impl Person {
 pub(super) struct Gateway {
     child: Child,
     pub(super) url: String,
+    ledger: PathBuf,
 }
 
 impl Gateway {
-    /// Ends it as whoever runs it does, so that all is written.
-    pub(super) fn stop(mut self) {
+    /// Ends it as whoever runs it does, and checks that the ledger has every request of this client, each answered, and that these
+    /// targets answered them, in this order.
+    pub(super) fn check_ledger(mut self, client: &Tested, targets: &[&str]) {
         let _ = program("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        let _ = self.child.wait();
+        self.child.wait().unwrap();
+        check_ledger(&self.ledger, client, targets);
     }
+}
+
+/// The same for a ledger that nobody writes to any more.
+pub(super) fn check_ledger(file: &Path, client: &Tested, targets: &[&str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let entries = runtime.block_on(async {
+        let ledger = Ledger::open(&Place::File(file.to_owned())).await.unwrap();
+        ledger.recent(100, None).await.unwrap()
+    });
+    let said = format!("{entries:#?}");
+    assert!(entries.len() >= 4, "{said}");
+    for Entry { client: name, protocol, ending, status, .. } in &entries {
+        let seen = (name.as_str(), protocol.as_str(), *ending, *status);
+        assert_eq!(seen, (client.known_as, client.protocol, Ending::Answered, 200), "{said}");
+    }
+    let mut answered: Vec<&str> = entries.iter().rev().filter_map(|entry| entry.target.as_deref()).collect();
+    answered.dedup();
+    assert_eq!(answered, targets, "{said}");
 }
 
 impl Drop for Gateway {

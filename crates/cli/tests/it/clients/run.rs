@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::person::Person;
+use super::person::{Person, check_ledger};
 use super::table::{CLAUDE, CODEX, GEMINI, OPENCODE, QWEN, Tested};
 use super::task::{Form, asked, good_model, provider};
 
@@ -32,6 +32,7 @@ fn done_by_run(client: &'static Tested, protocol: &'static str) {
     person.check(&output);
     assert_eq!(asked(&models), [0, 1, 2, 3]);
     assert_eq!(own(), before);
+    check_ledger(&person.ledger(), client, &["p,m"]);
     // Nothing is left of the folder with its files.
     let left = fs::read_dir(person.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with("rail-")).collect();

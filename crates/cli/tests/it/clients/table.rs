@@ -17,7 +17,7 @@ pub(super) struct Tested {
     pub(super) protocol: &'static str,
     /// Arguments for a task without questions, the task last.
     pub(super) args: &'static [&'static str],
-    /// The variables that point it at a gateway, `URL` in them.
+    /// The variables that point it at a gateway, `GATEWAY` in them.
     pub(super) env: &'static [(&'static str, &'static str)],
     /// Its calls: read a file, edit it, run a command.
     pub(super) calls: fn(&Files) -> [Call; 3],
@@ -56,7 +56,7 @@ pub(super) const CLAUDE: Tested = Tested {
     protocol: "anthropic",
     args: &["--allowedTools", "Read,Edit,Bash", "-p"],
     env: &[
-        ("ANTHROPIC_BASE_URL", "URL"),
+        ("ANTHROPIC_BASE_URL", "GATEWAY"),
         ("ANTHROPIC_AUTH_TOKEN", "none"),
         ("ANTHROPIC_MODEL", "any"),
         ("ANTHROPIC_DEFAULT_HAIKU_MODEL", "any"),
@@ -115,7 +115,7 @@ pub(super) const GEMINI: Tested = Tested {
     known_as: "gemini-cli",
     protocol: "gemini",
     args: &["--skip-trust", "--yolo", "-p"],
-    env: &[("GOOGLE_GEMINI_BASE_URL", "URL"), ("GEMINI_API_KEY", "none"), ("GEMINI_MODEL", "any")],
+    env: &[("GOOGLE_GEMINI_BASE_URL", "GATEWAY"), ("GEMINI_API_KEY", "none"), ("GEMINI_MODEL", "any")],
     calls: |_| {
         let edit = json!({
             "file_path": "notes.txt", "instruction": "make it blue", "old_string": OLD, "new_string": NEW,
@@ -140,7 +140,7 @@ pub(super) const QWEN: Tested = Tested {
     known_as: "qwen-code",
     protocol: "openai-chat",
     args: &["--yolo", "-p"],
-    env: &[("OPENAI_BASE_URL", "URL/v1"), ("OPENAI_API_KEY", "none"), ("OPENAI_MODEL", "any")],
+    env: &[("OPENAI_BASE_URL", "GATEWAY/v1"), ("OPENAI_API_KEY", "none"), ("OPENAI_MODEL", "any")],
     calls: |files| {
         [
             ("read_file", json!({"file_path": files.notes})),
@@ -164,7 +164,7 @@ pub(super) const OPENCODE: Tested = Tested {
     args: &["run"],
     env: &[(
         "OPENCODE_CONFIG_CONTENT",
-        r#"{"provider": {"s": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "URL/v1", "apiKey": "none"}, "models": {"any": {}}}}, "model": "s/any", "small_model": "s/any"}"#,
+        r#"{"provider": {"s": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "GATEWAY/v1", "apiKey": "none"}, "models": {"any": {}}}}, "model": "s/any", "small_model": "s/any"}"#,
     )],
     calls: |files| {
         [
