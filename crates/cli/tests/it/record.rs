@@ -57,7 +57,9 @@ fn what_was_recorded_is_played_again_with_nobody_there() {
     "type":"text","text":"Hello. *******************"
     exit 3
     "#);
-    insta::assert_snapshot!(asked(&home, &["replay", "c.jsonl"], "ho", "0"), @"");
+    let missing = asked(&home, &["replay", "c.jsonl"], "ho", "0");
+    let expected = "has no answer left for POST /chat/completions: exchange 0 comes nearest, and differs in $.messages[0].content";
+    assert!(missing.contains(expected), "{missing}");
     insta::assert_snapshot!(asked(&home, &["replay", "--in-order", "c.jsonl"], "ho", "0"), @r#"
     "type":"text","text":"Hello. *******************"
     "#);
@@ -84,8 +86,14 @@ fn a_recording_replaces_no_file_and_leaves_none_without_need() {
 fn what_is_no_cassette_is_told_at_once() {
     let (home, _models) = home(Vec::new());
     home.write("work/c.jsonl", "{}\n");
-    insta::assert_snapshot!(home.said(&["replay", "c.jsonl"], ""), @"");
-    insta::assert_snapshot!(home.said(&["replay", "none.jsonl"], ""), @"");
+    insta::assert_snapshot!(home.said(&["replay", "c.jsonl"], ""), @"
+    rail: the cassette c.jsonl is damaged in line 1: it is no head of a cassette: missing field `cassette` at line 1 column 2
+    exit 2
+    ");
+    insta::assert_snapshot!(home.said(&["replay", "none.jsonl"], ""), @"
+    rail: the cassette none.jsonl can't be read: No such file or directory (os error 2)
+    exit 2
+    ");
 }
 
 #[test]

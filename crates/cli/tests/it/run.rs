@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Output, Stdio};
 
+use rail_ledger::{Ledger, NewKey, Place};
+
 use crate::home::Home;
 
 const CONFIG: &str = "[providers.p]\nprotocol = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
@@ -105,6 +107,30 @@ fn the_clients_variables_lead_to_the_gateway_and_nowhere_else() {
     // The key of a program that the user works on is none of our business.
     assert!(said.contains("OPENAI_API_KEY=sk-of-my-program"), "{said}");
     assert!(!said.contains("CLAUDE_CODE_USE_BEDROCK"), "{said}");
+}
+
+/// Asks for the models with a key and without, and says what it gets.
+const LISTS: &str = r#"address=${ANTHROPIC_BASE_URL#http://}
+for key in $ANTHROPIC_AUTH_TOKEN another; do
+    exec 3<>/dev/tcp/${address%:*}/${address#*:}
+    printf 'GET /v1/models HTTP/1.1\r\nhost: %s\r\nauthorization: Bearer %s\r\nconnection: close\r\n\r\n' "$address" "$key" >&3
+    head -1 <&3 | tr -d '\r'
+done"#;
+
+#[test]
+fn the_gateway_is_there_for_its_client_only() {
+    let home = with(Home::with(CONFIG), "claude", "exec bash ../lists.sh");
+    home.write("lists.sh", LISTS);
+    let expected = "HTTP/1.1 200 OK\nHTTP/1.1 401 Unauthorized\n";
+    assert_eq!(home.said(&["run", "claude"], ""), expected);
+    // Nor do keys that somebody has made shut it out.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let ledger = Ledger::open(&Place::File(home.path("state/switchrail/ledger.db"))).await.unwrap();
+        let new = NewKey { name: "someone".to_owned(), ..NewKey::default() };
+        ledger.create_key(&new, 1).await.unwrap();
+    });
+    assert_eq!(home.said(&["run", "claude"], ""), expected);
 }
 
 const WAITS: &str = "trap 'echo term; exit 3' TERM; trap 'echo int; exit 4' INT; trap 'echo hup; exit 5' HUP
