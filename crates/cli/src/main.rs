@@ -6,6 +6,8 @@ mod config;
 mod debug;
 mod images;
 mod init;
+mod key;
+mod ledger;
 mod output;
 mod provider;
 mod route;
@@ -13,6 +15,8 @@ mod run;
 mod serve;
 mod setup;
 mod state;
+mod table;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -45,6 +49,9 @@ enum Command {
     /// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers
     /// may also come from a pipe, one a line.
     Init(init::Init),
+    /// The gateway's own keys: who may use it, and how much.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
@@ -63,6 +70,8 @@ enum Command {
     ///
     /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
     Serve(serve::Serve),
+    /// What requests through the gateway used: tokens, cost, latency, failures.
+    Usage(usage::Usage),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -95,6 +104,8 @@ fn main() -> ExitCode {
         Command::Record(recording) => recording.run(&common),
         Command::Replay(replaying) => replaying.run(&common),
         Command::Serve(serve) => serve.run(&common),
+        Command::Key(key) => key.run(&common),
+        Command::Usage(usage) => usage.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,

@@ -10,6 +10,7 @@ mod explain;
 mod home;
 mod init;
 mod interrupt;
+mod ledger;
 mod native_calls;
 mod process;
 mod providers;

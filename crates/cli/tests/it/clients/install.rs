@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use super::table::Tested;
 
 /// The folder of the client's command, or None when it can't be had here; in CI that is a failure.
+#[expect(clippy::print_stdout, reason = "what is not tested is said by name")]
 pub(super) fn installed(client: &Tested) -> Option<PathBuf> {
     match install(client) {
         Ok(folder) => Some(folder.join("node_modules/.bin")),
@@ -24,7 +25,7 @@ fn install(client: &Tested) -> Result<PathBuf, String> {
     for needed in ["node", "npm"] {
         succeeds(program(needed).arg("--version"))?;
     }
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let clients = target.join("clients");
     fs::create_dir_all(&clients).unwrap();
     // Tests of the same client wait here for the first that installs.

@@ -7,6 +7,7 @@ use rail_wire::{HttpCall, Operation, find};
 use serde_json::{Value, json};
 
 use super::world::{World, body, counting, embedding, from, header, protocol};
+use crate::arrival::Arrival;
 
 const MORE: &str = "coding = \"b,n\"\n[aliases]\nclaude-opus = \"coding\"\n\"gpt-*\" = \"a,m\"\n";
 
@@ -87,7 +88,8 @@ async fn a_count_is_estimated_where_no_target_counts() {
     for (client, key) in
         [("anthropic", "input_tokens"), ("openai-responses", "input_tokens"), ("gemini", "totalTokens")]
     {
-        let response = world.ask(counting(protocol(client))).await;
+        let arrival = Arrival { id: client.to_owned(), ..counting(protocol(client)) };
+        let response = world.ask(arrival).await;
         assert_eq!(response.status(), 200, "{client}");
         let count: Value = serde_json::from_slice(&body(response).await).unwrap();
         assert!(count[key].as_u64().unwrap() > 20, "{client}: {count}");
