@@ -1,5 +1,6 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod cassette;
 mod clock;
 mod config;
 mod debug;
@@ -10,6 +11,7 @@ mod ledger;
 mod output;
 mod provider;
 mod route;
+mod run;
 mod serve;
 mod setup;
 mod state;
@@ -53,9 +55,17 @@ enum Command {
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
+    /// Run a program on your models, and keep what the providers are asked and answer in a cassette.
+    Record(cassette::Recording),
+    /// Answer from a cassette, byte for byte, instead of asking providers.
+    Replay(cassette::Replaying),
     /// Which model answers a request, and why.
     #[command(subcommand)]
     Route(route::Route),
+    /// Start a coding agent on your models: claude, codex, gemini, qwen or opencode.
+    ///
+    /// It is the real one, pointed at a gateway that lives as long as it; its own configuration stays as it is.
+    Run(run::Run),
     /// The gateway: clients of the Anthropic, OpenAI and Gemini APIs on your models.
     ///
     /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
@@ -72,6 +82,8 @@ enum Failure {
     Task(anyhow::Error),
     /// Ctrl-C.
     Interrupted,
+    /// A program that was started ended with this code, and has said why.
+    Ended(u8),
 }
 
 impl From<anyhow::Error> for Failure {
@@ -88,6 +100,9 @@ fn main() -> ExitCode {
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
+        Command::Run(run) => run.run(&common),
+        Command::Record(recording) => recording.run(&common),
+        Command::Replay(replaying) => replaying.run(&common),
         Command::Serve(serve) => serve.run(&common),
         Command::Key(key) => key.run(&common),
         Command::Usage(usage) => usage.run(&common),
@@ -97,6 +112,7 @@ fn main() -> ExitCode {
         Err(Failure::Usage(error)) => (error, 2),
         Err(Failure::Task(error)) => (error, 1),
         Err(Failure::Interrupted) => return ExitCode::from(130),
+        Err(Failure::Ended(code)) => return ExitCode::from(code),
     };
     if is_broken_pipe(&error) {
         // The reader has seen enough, as in `rail … | head`.

@@ -13,7 +13,7 @@ use crate::setup::{Common, serving_runtime, transport, warn, with_local, wrong};
 use crate::state::upstream;
 use crate::{Failure, ledger, output};
 
-pub(crate) use start::{Start, serve};
+pub(crate) use start::{Start, begin, serve};
 
 #[derive(Args)]
 pub(crate) struct Serve {
@@ -52,6 +52,7 @@ impl Serve {
             listen: loaded.settings.gateway.listen.clone(),
             health: loaded.places.as_ref().map(|places| places.health()),
             banner,
+            guest: None,
         };
         serve(runtime, start)
     }

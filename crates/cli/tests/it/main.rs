@@ -3,6 +3,7 @@
 
 mod cassettes;
 mod chat_answers;
+mod clients;
 mod config;
 mod decode;
 mod explain;
@@ -14,6 +15,8 @@ mod native_calls;
 mod process;
 mod providers;
 mod readme;
+mod record;
+mod run;
 mod scratch;
 mod serve;
 mod switch;
