@@ -144,9 +144,11 @@ async fn passes(attempt: rail_route::Attempt, models: &Models, client: &Client) 
     (relayable, serde_json::from_slice(&sent(models)).unwrap())
 }
 
+type Change = fn(ModelProfile) -> ModelProfile;
+
 #[tokio::test(start_paused = true)]
 async fn what_needs_any_change_is_not_passed_on() {
-    let profiles: &[(&str, fn(ModelProfile) -> ModelProfile)] = &[
+    let profiles: &[(&str, Change)] = &[
         ("calls are repaired", |profile| ModelProfile { tools: ToolStyle::Mixed, ..profile }),
         ("tools are prompted", |profile| ModelProfile { tools: ToolStyle::Prompted, ..profile }),
         ("told not to think", |profile| ModelProfile { no_think: true, ..profile }),
