@@ -32,6 +32,10 @@ impl Told {
                 self.once(key, "only the first of several answers is carried");
                 continue;
             }
+            // When an answer was made is in its HTTP head too; to name it with every answer would hide what matters.
+            if path.is_empty() && key == "created" {
+                continue;
+            }
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
             self.once(path, &format!("{protocol} can't say it; left out"));
         }

@@ -28,6 +28,9 @@ use crate::splice::ModelPaths;
 /// The protocol's name.
 pub const ID: ProtocolId = ProtocolId::new("anthropic");
 
+/// The header in which clients say which version of the protocol they speak.
+pub(crate) const VERSION_HEADER: &str = "anthropic-version";
+
 /// Anthropic Messages, both roles.
 pub static PROTOCOL: Protocol = Protocol { id: ID, outbound: &Anthropic, inbound: &Anthropic };
 

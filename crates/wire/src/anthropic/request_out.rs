@@ -42,8 +42,8 @@ fn http(path: &str, body: &impl serde::Serialize, request: &Request) -> HttpCall
 pub(super) fn post(path: &str, body: Vec<u8>, request: &Request) -> HttpCall {
     let mut call = HttpCall::post(path, body);
     let own = if request.origin == Some(ID) { request.headers.as_slice() } else { &[] };
-    if !own.iter().any(|(name, _)| name == "anthropic-version") {
-        call.headers.push(("anthropic-version".to_owned(), "2023-06-01".to_owned()));
+    if !own.iter().any(|(name, _)| name == super::VERSION_HEADER) {
+        call.headers.push((super::VERSION_HEADER.to_owned(), "2023-06-01".to_owned()));
     }
     call.headers.extend(own.iter().cloned());
     call

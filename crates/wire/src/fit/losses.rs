@@ -165,6 +165,10 @@ pub(super) fn name_top_level(work: &mut Work<'_>) {
     }
     if !work.own {
         for (name, _) in std::mem::take(&mut request.headers) {
+            // It says which protocol the request is written in, and the translation is written in another.
+            if name == crate::anthropic::VERSION_HEADER {
+                continue;
+            }
             losses.add(
                 Place::Request,
                 &format!("headers.{name}"),
