@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -89,6 +90,8 @@ struct Inner {
     /// if nobody waits for it any more.
     runtime: Option<Runtime>,
     handle: Handle,
+    /// Whether a key was seen.
+    has_keys: AtomicBool,
     /// Closed when all is written.
     kept: Mutex<Receiver<()>>,
 }
@@ -127,12 +130,32 @@ impl Ledger {
             drop(done);
         });
         let runtime = guard.keep();
-        Ok(Self(Arc::new(Inner { place: shown, store, desk, runtime, handle, kept: Mutex::new(kept) })))
+        let inner = Inner {
+            place: shown,
+            store,
+            desk,
+            runtime,
+            handle,
+            has_keys: AtomicBool::new(false),
+            kept: Mutex::new(kept),
+        };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// Whether any key was ever made; without one the gateway is open to this machine and to nobody else.
+    ///
+    /// Cheap enough to be asked for every request: a key that was made is never unmade, and as long as there is none, a file is asked
+    /// on the spot.
     pub async fn has_keys(&self) -> Result<bool, LedgerError> {
-        self.ask(async |store| store.has_keys().await).await
+        if self.0.has_keys.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let found = match self.0.store.has_keys_now() {
+            Some(found) => found,
+            None => self.ask(async |store| store.has_keys().await).await?,
+        };
+        self.0.has_keys.store(found, Ordering::Relaxed);
+        Ok(found)
     }
 
     /// Makes a key. Its secret is given this once and kept nowhere.

@@ -48,6 +48,14 @@ impl Store {
         either!(self, store => store.has_keys().await)
     }
 
+    /// The same from memory, where that takes no longer than to hand the question over; none where it would.
+    pub(crate) fn has_keys_now(&self) -> Option<bool> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.has_keys_now(),
+            Self::Postgres(_) => None,
+        }
+    }
+
     /// Keeps a new key; its name must not be that of a live one.
     pub(crate) async fn create(&self, account: &Account) -> Result<(), Trouble> {
         either!(self, store => store.create(account).await)

@@ -11,9 +11,12 @@ use crate::{Budget, Key, KeyId, Money, Refusal};
 
 impl Sqlite {
     pub(crate) async fn has_keys(&self) -> Result<bool, Trouble> {
-        let door = self.door.lock().await;
-        let mut found = door.prepare_cached("SELECT EXISTS (SELECT 1 FROM keys)")?;
-        Ok(found.query_row([], |row| row.get(0))?)
+        has_keys(&*self.door.lock().await)
+    }
+
+    /// The same without waiting; none if others are at it.
+    pub(crate) fn has_keys_now(&self) -> Option<bool> {
+        has_keys(&*self.door.try_lock().ok()?).ok()
     }
 
     pub(crate) async fn create(&self, account: &Account) -> Result<(), Trouble> {
@@ -113,6 +116,11 @@ impl Sqlite {
             int(now),
         )
     }
+}
+
+fn has_keys(connection: &Connection) -> Result<bool, Trouble> {
+    let mut found = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM keys)")?;
+    Ok(found.query_row([], |row| row.get(0))?)
 }
 
 fn account(connection: &Connection, id: &KeyId) -> Result<Option<Account>, Trouble> {
