@@ -1,9 +1,11 @@
-//! `cargo run --release -p rail-bench -- wire|repair|route|tokens|upstream`: figures as ratios to a reference measured in the same run.
+//! `cargo run --release -p rail-bench -- NAME`: figures as ratios to a reference measured in the same run.
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 #![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
 
+mod gateway;
 mod repair;
 mod route;
+mod talk;
 mod timing;
 mod tokens;
 mod upstream;
@@ -14,7 +16,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("wire") | None => {
-            wire::run();
+            match std::env::args().nth(2).as_deref() {
+                Some("requests") => wire::requests(),
+                Some(_) | None => wire::run(),
+            }
             ExitCode::SUCCESS
         }
         Some("repair") => {
@@ -36,8 +41,19 @@ fn main() -> ExitCode {
             upstream::run();
             ExitCode::SUCCESS
         }
+        Some(name @ ("gateway" | "gateway-memory" | "gateway-streams" | "model" | "bare-proxy")) => {
+            match gateway::run(name, std::env::args().skip(2)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(problem) => {
+                    eprintln!("{problem}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
         Some(other) => {
-            eprintln!("no benchmark `{other}`; there are: wire, repair, route, tokens, upstream");
+            eprintln!(
+                "no benchmark `{other}`; there are: wire, repair, route, tokens, upstream, gateway, gateway-memory, gateway-streams"
+            );
             ExitCode::from(2)
         }
     }

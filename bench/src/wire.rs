@@ -4,9 +4,10 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop, Usage};
-use rail_wire::{ALL, BodyKind, Frame, Framer, Protocol, ReplyTo, Sse};
+use rail_wire::{ALL, BodyKind, Frame, Framer, Protocol, ReplyTo, Sse, TargetSpec};
 use serde_json::Value;
 
+use crate::talk;
 use crate::timing::shortest;
 
 /// How the bytes arrive: as a socket gives them.
@@ -23,6 +24,44 @@ pub(crate) fn run() {
         for to in ALL {
             translate(from, to);
         }
+    }
+    requests();
+}
+
+/// Requests read, and read, fitted and written again, in nanoseconds for each byte of the client's body.
+pub(crate) fn requests() {
+    println!("\n{:<36} {:>9} {:>10} {:>10} {:>7}", "request", "size", "ref ns/B", "ns/B", "ratio");
+    for size in [talk::USUAL, talk::LARGE, talk::HUGE] {
+        for from in ALL {
+            let call = talk::call(from, size, "m", false);
+            let read = || from.inbound.decode_request(&call).map_err(|error| error.message);
+            request_row(from.id.name(), size.name, &call.body, &mut || drop(black_box(read())));
+        }
+    }
+    for size in [talk::USUAL, talk::LARGE, talk::HUGE] {
+        for (from, to) in ALL.iter().flat_map(|from| ALL.iter().map(move |to| (from, to))) {
+            let call = talk::call(from, size, "m", false);
+            let target = TargetSpec::new("m");
+            let pair = format!("{} -> {}", from.id, to.id);
+            request_row(&pair, size.name, &call.body, &mut || {
+                let request = from.inbound.decode_request(&call).unwrap_or_default();
+                drop(black_box(to.outbound.encode_request(&request, &target)));
+            });
+        }
+    }
+}
+
+fn request_row(name: &str, size: &str, body: &[u8], ours: &mut dyn FnMut()) {
+    // A small body many times, so that the clock's own cost does not count.
+    let times = 1_000_000 / body.len().max(1) + 1;
+    let shortest = shortest(&mut [
+        Box::new(|| (0..times).for_each(|_| drop(black_box(serde_json::from_slice::<Value>(body).ok())))),
+        Box::new(|| (0..times).for_each(|_| ours())),
+    ]);
+    if let [reference, ours] = shortest.as_slice() {
+        let per_byte = |time: &Duration| 1e3 / speed(body.len() * times, *time);
+        let ratio = ratio(*reference, *ours);
+        println!("{name:<36} {size:>9} {:>10.2} {:>10.2} {ratio:>7.2}", per_byte(reference), per_byte(ours));
     }
 }
 

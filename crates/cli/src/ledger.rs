@@ -19,6 +19,14 @@ pub(crate) fn place(loaded: &Loaded) -> Result<Place, Failure> {
     }
 }
 
+/// The same for a gateway, which without a home keeps its ledger nowhere.
+pub(crate) fn place_or_none(loaded: &Loaded) -> Result<Place, Failure> {
+    match (&loaded.settings.gateway.ledger, &loaded.places) {
+        (None, None) => Ok(Place::Memory),
+        (Some(_), _) | (None, Some(_)) => place(loaded),
+    }
+}
+
 /// Does something with the ledger, and then waits until it is done.
 pub(crate) fn with_ledger<T>(
     common: &Common,

@@ -14,9 +14,20 @@ impl Json {
         RawValue::from_string(text).map(Self)
     }
 
+    /// The JSON that a value is written as; null for one that has none.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
+        // What is written here is JSON, so it is not read again to see that it is.
+        Self(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+    }
+
     /// The text as it was written.
     pub fn text(&self) -> &str {
         self.0.get()
+    }
+
+    /// The text as it was written, without a copy.
+    pub fn into_text(self) -> String {
+        Box::<str>::from(self.0).into_string()
     }
 
     /// The value as a tree, for the rare reader that must look inside.
@@ -33,8 +44,7 @@ impl Json {
 
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
-        let text = value.to_string();
-        Self(RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+        Self::of(value)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tool-call arguments and the small conversions that several protocols share.
 
 use rail_model::{Json, Loss};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The key under which text that is no JSON object goes where only an object is allowed.
@@ -66,6 +68,9 @@ pub(crate) fn any_object() -> Json {
 /// The schema of a tool for servers that refuse anything but an object which says its properties, be they none.
 pub(crate) fn schema(said: Option<&Json>) -> Json {
     let Some(json) = said else { return any_object() };
+    if Outline::of(json).is_some_and(|outline| outline.is_whole()) {
+        return json.clone();
+    }
     let Value::Object(mut map) = json.value() else { return any_object() };
     let object = map.get("type").is_none_or(|kind| kind == "object");
     let whole = map.contains_key("type")
@@ -80,6 +85,34 @@ pub(crate) fn schema(said: Option<&Json>) -> Json {
     }
     map.retain(|key, value| key != "required" || !value.is_null());
     Json::from(Value::Object(map))
+}
+
+/// What decides whether a schema can go out as it is: nearly always it can, and then no tree of it is made.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    properties: Option<&'a RawValue>,
+    // A `null` must be seen, so it may not become an absent field.
+    #[serde(borrow, default, deserialize_with = "said")]
+    required: Option<&'a RawValue>,
+}
+
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Outline<'a> {
+    fn of(json: &'a Json) -> Option<Self> {
+        serde_json::from_str(json.text()).ok()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.kind.is_some_and(|kind| kind.get() == "\"object\"")
+            && self.properties.is_some_and(|properties| properties.get().starts_with('{'))
+            && self.required.is_none_or(|required| required.get() != "null")
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +133,30 @@ mod tests {
             let mut losses = Vec::new();
             assert_eq!(object(text, "x", &mut losses).text(), expected);
             assert_eq!(losses.len(), count, "{text}: {losses:?}");
+        }
+    }
+
+    #[test]
+    fn a_schema_says_its_properties_and_stays_as_it_is_where_it_does() {
+        let table = [
+            (r#"{"properties":{}, "type":"object"}"#, None),
+            (r#"{"type":"object","properties":{"a":{"type":["string"]}},"required":["a"]}"#, None),
+            (r#"{"type":"string"}"#, None),
+            (r##"{"$ref":"#/$defs/a"}"##, None),
+            ("{}", Some(r#"{"type":"object","properties":{}}"#)),
+            (r#"{"type":"object"}"#, Some(r#"{"type":"object","properties":{}}"#)),
+            (r#"{"type":"object","properties":null}"#, Some(r#"{"type":"object","properties":{}}"#)),
+            (
+                r#"{"type":"object","properties":{},"required":null}"#,
+                Some(r#"{"type":"object","properties":{}}"#),
+            ),
+            ("true", Some(r#"{"type":"object","properties":{}}"#)),
+            // Said twice, the last counts.
+            (r#"{"type":"string","type":"object","properties":{}}"#, None),
+        ];
+        for (text, expected) in table {
+            let json = Json::parse(text.to_owned()).unwrap();
+            assert_eq!(schema(Some(&json)).text(), expected.unwrap_or(text));
         }
     }
 }

@@ -24,7 +24,7 @@ use tokio::runtime::Runtime;
 
 use crate::Failure;
 use crate::images::shrink_image;
-use crate::serve::ledger;
+use crate::ledger;
 use crate::setup::{Common, serving_runtime, transport, warn, with_local, wrong};
 use crate::state::upstream;
 
@@ -90,7 +90,10 @@ impl Scene {
         })?;
         let configuration = Configuration::Live(live);
         let upstream = upstream.shrinking(shrink_image);
-        Ok((runtime, Stage { configuration, upstream, observe, ledger: ledger(&loaded), env, aim }))
+        Ok((
+            runtime,
+            Stage { configuration, upstream, observe, ledger: ledger::place_or_none(&loaded)?, env, aim },
+        ))
     }
 }
 

@@ -3,12 +3,13 @@
 use rail_model::{EmbedInput, EmbedRequest, ErrorKind, ProtocolId};
 use rail_route::{Attempt, Circuit, Plan, Provider, Target};
 use rail_stdx::Secret;
-use rail_testkit::{COUNTED, Conversation, Models, Peer, Step, Turn, http_whole, text as say, vector};
+use rail_testkit::{COUNTED, Models, Peer, Turn, http_whole, text as say, vector};
 use rail_upstream::{Counted, Embedded, NoAnswer, Note, Upstream};
 use rail_wire::{ALL, Operation};
 use serde_json::Number;
 use tokio::time::Instant;
 
+use crate::over::Over;
 use crate::world::{ANTHROPIC, CHAT, Frozen, attempt, plan, provider, record, request, upstream};
 
 fn models() -> Models {
@@ -83,9 +84,7 @@ async fn those_that_embed_are_asked() {
 
 /// A server that answers every request so.
 fn answering(status: u16, body: &str) -> Peer {
-    let bytes = http_whole(status, "application/json", body);
-    Peer::start(vec![Conversation::new([Step::ReadRequest, Step::Send(bytes), Step::Close]).repeat()])
-        .unwrap()
+    Over::Plain.answers(http_whole(status, "application/json", body))
 }
 
 fn circuit(upstream: &Upstream) -> Circuit {

@@ -18,6 +18,7 @@ use rail_upstream::{Body, BoxFuture, Incoming, Outgoing, Transport, TransportErr
 use rail_wire::{ALL, BodyKind};
 use serde_json::{Value, json};
 
+use crate::over::{Over, closing};
 use crate::world::{
     ANTHROPIC, CHAT, Client, Frozen, attempt, attempt_as, plan, profile, provider, raw, record, rest, text,
     text_in, upstream,
@@ -144,9 +145,11 @@ async fn passes(attempt: rail_route::Attempt, models: &Models, client: &Client) 
     (relayable, serde_json::from_slice(&sent(models)).unwrap())
 }
 
+type Change = fn(ModelProfile) -> ModelProfile;
+
 #[tokio::test(start_paused = true)]
 async fn what_needs_any_change_is_not_passed_on() {
-    let profiles: &[(&str, fn(ModelProfile) -> ModelProfile)] = &[
+    let profiles: &[(&str, Change)] = &[
         ("calls are repaired", |profile| ModelProfile { tools: ToolStyle::Mixed, ..profile }),
         ("tools are prompted", |profile| ModelProfile { tools: ToolStyle::Prompted, ..profile }),
         ("told not to think", |profile| ModelProfile { no_think: true, ..profile }),
@@ -196,7 +199,7 @@ const REFUSED: &str =
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_field_is_left_out_and_from_then_on_nothing_is_passed_on() {
-    let refused = Turn::raw(http_whole(400, "application/json", REFUSED));
+    let refused = Turn::raw(closing(&http_whole(400, "application/json", REFUSED)));
     let models = Models::start(vec![refused, Turn::reply(vec![say("hello")]).repeat()]).unwrap();
     let body = json!({"model": "asked", "seed": 7, "messages": [{"role": "user", "content": "question"}]});
     let client = Client::saying(CHAT, BodyKind::Whole, &body.to_string());
@@ -214,7 +217,8 @@ async fn a_refused_field_is_left_out_and_from_then_on_nothing_is_passed_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_that_changes_nothing_is_not_sent() {
-    let models = Models::start(vec![Turn::raw(http_whole(400, "application/json", REFUSED))]).unwrap();
+    let models =
+        Models::start(vec![Turn::raw(closing(&http_whole(400, "application/json", REFUSED)))]).unwrap();
     // The field is not there, and another spelling of the same is no change.
     let client = Client::saying(
         CHAT,
@@ -248,15 +252,7 @@ async fn headers_that_a_client_wants_come_with_the_answer() {
 #[tokio::test(start_paused = true)]
 async fn what_an_api_says_of_an_error_reaches_its_own_clients_unchanged() {
     let said = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: too large","x_detail":[1.50,null]},"request_id":"req_1"}"#;
-    let peer = Peer::start(vec![
-        Conversation::new([
-            Step::ReadRequest,
-            Step::Send(http_whole(400, "application/json", said)),
-            Step::Close,
-        ])
-        .repeat(),
-    ])
-    .unwrap();
+    let peer = Over::Plain.answers(http_whole(400, "application/json", said));
     let plan = plan([attempt(Provider { protocol: ANTHROPIC, ..provider("a", peer.url("/v1")) })]);
     let client = Client::new(ANTHROPIC, BodyKind::Whole);
     let mut world = Frozen::new();

@@ -256,6 +256,8 @@ pub(crate) fn text_in(protocol: &Protocol, kind: BodyKind, bytes: &[u8]) -> Stri
     let (mut decoder, mut events) = (protocol.outbound.decoder(kind), Vec::new());
     decoder.push(bytes, &mut events).unwrap();
     let _ = decoder.finish(&mut events);
+    let failed = events.iter().any(|event| matches!(event, Event::Failed(_)));
+    assert!(!failed, "whoever passes the bytes on says himself what failed");
     let mut assembler = Assembler::default();
     events.into_iter().for_each(|event| assembler.push(event));
     said(&assembler)

@@ -36,7 +36,7 @@ pub(super) fn media(media: &Media, part: &Part, block: &mut Block, path: &str, l
     }
     let source = text.map_or_else(|| source(media), from_text);
     let kept = part.extras.get(ID, "source").and_then(Value::as_object);
-    block.source = Json::parse(serde_json::to_string(&source.with_rest(kept)).unwrap_or_default()).ok();
+    block.source = Some(Json::of(&source.with_rest(kept)));
 }
 
 fn note(media: &Media, block: &mut Block) {

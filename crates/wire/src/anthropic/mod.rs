@@ -2,6 +2,7 @@
 
 mod error;
 mod forward;
+mod inner;
 mod media_out;
 mod reply;
 mod request_in;

@@ -7,6 +7,7 @@ use rail_model::{
 };
 use serde_json::Value;
 
+use super::inner::Inner;
 use super::types::{Block, CacheControl, Call, Choice, Source, ThinkingConfig, Tool, Turn};
 use super::{AS_BASE64, AS_CUSTOM, AS_STRING, ID, NO_CONTENT};
 use crate::error::{WireError, parse, parse_at};
@@ -177,7 +178,7 @@ fn tool_call(block: &mut Block, path: &str) -> Result<Part, WireError> {
     if !input.is_object() {
         return Err(WireError::malformed(ID, format!("{path}.input"), "must be an object"));
     }
-    let arguments = input.text().to_owned();
+    let arguments = input.into_text();
     let mut part = Part::new(PartBody::ToolCall(ToolCall { id, name, arguments, kind: CallKind::Function }));
     part.seal = seal;
     Ok(part)
@@ -191,14 +192,28 @@ fn tool_result(block: &mut Block, path: &str) -> Result<Part, WireError> {
             extras.mark(ID, NO_CONTENT);
             Vec::new()
         }
-        Some(json) => {
-            let path = format!("{path}.content");
-            parts(parse_at(ID, json.text(), &path)?, &path)?
-        }
+        Some(content) => inner(content, &format!("{path}.content"))?,
     };
     let is_error = block.is_error.take();
     let result = ToolResult { id, name: None, content, is_error, kind: CallKind::Function };
     Ok(Part { extras, ..Part::new(PartBody::ToolResult(result)) })
+}
+
+fn inner(content: Inner, path: &str) -> Result<Vec<Part>, WireError> {
+    match content {
+        Inner::Str(text) => Ok(vec![string_part(text)]),
+        Inner::List(list) => list
+            .into_iter()
+            .enumerate()
+            .map(|(at, json)| {
+                let path = format!("{path}[{at}]");
+                part(parse_at(ID, json.text(), &path)?, &path)
+            })
+            .collect(),
+        Inner::Written(content) => parts(content, path),
+        // Read again for the words that say what it should be.
+        Inner::Other(value) => parts(parse_at(ID, &value.to_string(), path)?, path),
+    }
 }
 
 /// An image or document; None when its source is of a kind we have no word for.

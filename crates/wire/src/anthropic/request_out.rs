@@ -1,11 +1,12 @@
 //! A request as the API takes it.
 
 use rail_model::{
-    CacheMark, Effort, Format, Json, Loss, Map, Message, Opaque, Part, PartBody, Request, Role, Thinking,
+    CacheMark, Effort, Format, Loss, Map, Message, Opaque, Part, PartBody, Request, Role, Thinking,
     ThinkingMode, ToolChoice, ToolDecl, ToolKind, ToolResult,
 };
 use serde_json::Value;
 
+use super::inner::Inner;
 use super::types::{
     Block, CacheControl, Call, Choice, Metadata, OutputConfig, OutputFormat, ThinkingConfig, Tool, Turn,
 };
@@ -237,7 +238,7 @@ fn result(result: &ToolResult, part: &Part, block: &mut Block, path: &str, losse
     block.is_error = result.is_error;
     if !(result.content.is_empty() && part.extras.marked(ID, NO_CONTENT)) {
         let content = content(&result.content, &format!("{path}.content"), losses);
-        block.content = Json::parse(serde_json::to_string(&content).unwrap_or_default()).ok();
+        block.content = Some(Inner::Written(content));
     }
 }
 

@@ -3,6 +3,7 @@
 use rail_model::Json;
 use serde_json::{Number, Value};
 
+use super::inner::Inner;
 use crate::shape::{Count, Str, StrOr, wire};
 
 wire! {
@@ -34,7 +35,7 @@ wire! {
         input: Json,
         tool_use_id: String,
         is_error: bool,
-        content: Json,
+        content: Inner,
         source: Json,
         title: String,
         cache_control: CacheControl,

@@ -7,6 +7,7 @@ use rail_model::{
 use serde_json::{Number, Value};
 
 use super::parts_in::{keep, need};
+use super::schema_in::Reading;
 use super::types::{Call, Declaration, GenerationConfig, Many, ThinkingConfig};
 use super::{
     ALONE, ALONE_TOOLS, FIRST, ID, JSON_SCHEMA, LOWER_CASE, NO_MIME, OWN, SCHEMA, SCHEMA_NOTE, SCHEMA_UPPER,
@@ -77,16 +78,14 @@ fn function(mut declaration: Declaration, path: &str) -> Result<ToolDecl, WireEr
 
 /// A schema as every protocol reads it; the extras note how to write it as it was.
 fn readable(schema: Json, extras: &mut Extras) -> Json {
-    let original = schema.value();
-    let plain = schema_in::to_json_schema(&original);
-    if plain == original {
-        extras.mark(ID, SCHEMA);
-        return schema;
-    }
-    if schema_in::to_proto(&plain) == original {
-        extras.mark(ID, SCHEMA_UPPER);
-    } else {
-        extras.insert(ID, SCHEMA_NOTE, original);
+    let mut plain = schema.value();
+    match schema_in::read(&mut plain) {
+        Reading::Same => {
+            extras.mark(ID, SCHEMA);
+            return schema;
+        }
+        Reading::TheWayBack => extras.mark(ID, SCHEMA_UPPER),
+        Reading::OneWay => extras.insert(ID, SCHEMA_NOTE, schema.value()),
     }
     Json::from(plain)
 }
