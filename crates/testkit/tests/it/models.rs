@@ -366,3 +366,18 @@ fn images_are_scripted_too() {
         );
     }
 }
+
+#[test]
+fn a_model_may_answer_by_what_is_asked() {
+    let models =
+        Models::answering(|request| Turn::reply(vec![text(format!("{} was asked", request.model))])).unwrap();
+    for protocol in ALL {
+        for model in ["m-2", "m-1", "m-2"] {
+            let asked = Request { model: model.to_owned(), ..ask("who?", false) };
+            let got = Client::to(models.addr()).call(&written(protocol, &asked));
+            let reply = decoded(protocol, BodyKind::Whole, &got.reply.body).unwrap().unwrap();
+            assert_eq!(said(&reply.parts), [format!("text {model} was asked")]);
+        }
+    }
+    assert_eq!(models.turns_taken(), ALL.len() * 3);
+}

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::channel;
@@ -123,14 +124,15 @@ impl Person {
 
     /// What a program says until it ends, by itself.
     pub(super) fn outcome(mut command: Command) -> Output {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A group of its own, so that a client ends with all that it has started.
+        let child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let id = child.id();
         let (send, ended) = channel();
         thread::spawn(move || send.send(child.wait_with_output()));
         ended
             .recv_timeout(DEADLINE)
             .unwrap_or_else(|_| {
-                let _ = program("kill").args(["-KILL", &id.to_string()]).status();
+                let _ = program("kill").args(["-KILL", "--", &format!("-{id}")]).status();
                 panic!("{command:?} did not end in {DEADLINE:?}: {:?}", ended.recv());
             })
             .unwrap()
