@@ -227,8 +227,14 @@ mod tests {
     fn only_the_outermost_name_is_replaced() {
         for (text, expected) in [
             (r#"{"model":"m"}"#, Some(r#"{"model":"a \"b\""}"#)),
-            (" {\n \"x\" : 1e5 , \"model\"\t: \"m\\\"\\\\\" }\r\n", Some(" {\n \"x\" : 1e5 , \"model\"\t: \"a \\\"b\\\"\" }\r\n")),
-            (r#"{"a":{"model":"m"},"b":["model","\"model\":\"x\""],"model":"m","c":null}"#, Some(r#"{"a":{"model":"m"},"b":["model","\"model\":\"x\""],"model":"a \"b\"","c":null}"#)),
+            (
+                " {\n \"x\" : 1e5 , \"model\"\t: \"m\\\"\\\\\" }\r\n",
+                Some(" {\n \"x\" : 1e5 , \"model\"\t: \"a \\\"b\\\"\" }\r\n"),
+            ),
+            (
+                r#"{"a":{"model":"m"},"b":["model","\"model\":\"x\""],"model":"m","c":null}"#,
+                Some(r#"{"a":{"model":"m"},"b":["model","\"model\":\"x\""],"model":"a \"b\"","c":null}"#),
+            ),
             (r#"{"mod\u0065l":"m"}"#, Some(r#"{"mod\u0065l":"a \"b\""}"#)),
             (r#"{"model":"m","model":"n"}"#, None),
             (r#"{"model":"m","mod\u0065l":"n"}"#, None),
@@ -263,12 +269,24 @@ mod tests {
         for (kind, frame, expected) in [
             (Whole, r#"{"model":"m","text":"model"}"#, r#"{"model":"new","text":"model"}"#),
             (Whole, r#"{"model":"m","model":"n"}"#, r#"{"model":"new","model":"new"}"#),
-            (Whole, r#"{"model":null,"message":{"x":{"model":"m"},"model":"m"}}"#, r#"{"model":null,"message":{"x":{"model":"m"},"model":"new"}}"#),
-            (Whole, r#"{"choices":[{"model":"m"}],"delta":{"model":"m"}}"#, r#"{"choices":[{"model":"m"}],"delta":{"model":"m"}}"#),
+            (
+                Whole,
+                r#"{"model":null,"message":{"x":{"model":"m"},"model":"m"}}"#,
+                r#"{"model":null,"message":{"x":{"model":"m"},"model":"new"}}"#,
+            ),
+            (
+                Whole,
+                r#"{"choices":[{"model":"m"}],"delta":{"model":"m"}}"#,
+                r#"{"choices":[{"model":"m"}],"delta":{"model":"m"}}"#,
+            ),
             (Array, ",\n{\"model\":\"m\"}", ",\n{\"model\":\"new\"}"),
             (Stream, "event: x\ndata: {\"model\":\"m\"}\n\n", "event: x\ndata: {\"model\":\"new\"}\n\n"),
             (Stream, "\u{feff}data:{\"model\":\"m\"}\r\n\r\n", "\u{feff}data:{\"model\":\"new\"}\r\n\r\n"),
-            (Stream, "data: {\"x\":[\ndata: 1],\ndata: \"model\":\ndata:\"m\"}\n\n", "data: {\"x\":[\ndata: 1],\ndata: \"model\":\ndata:\"new\"}\n\n"),
+            (
+                Stream,
+                "data: {\"x\":[\ndata: 1],\ndata: \"model\":\ndata:\"m\"}\n\n",
+                "data: {\"x\":[\ndata: 1],\ndata: \"model\":\ndata:\"new\"}\n\n",
+            ),
             (Stream, "data: [DONE]\n\n", "data: [DONE]\n\n"),
             (Stream, ": model\n\n", ": model\n\n"),
             (Stream, "data: {\"model\":\"m\n\n", "data: {\"model\":\"m\n\n"),
@@ -278,12 +296,17 @@ mod tests {
     }
 
     fn value() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![Just(Value::Null), any::<i32>().prop_map(Value::from), "\\PC{0,6}|[\"\\\\{}\\[\\]:,]{0,6}".prop_map(Value::from)];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i32>().prop_map(Value::from),
+            "\\PC{0,6}|[\"\\\\{}\\[\\]:,]{0,6}".prop_map(Value::from)
+        ];
         leaf.prop_recursive(3, 24, 4, |inner| {
             let key = prop_oneof![Just("model".to_owned()), Just("message".to_owned()), "\\PC{0,4}"];
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((key, inner), 0..4).prop_map(|fields| Value::Object(fields.into_iter().collect())),
+                prop::collection::vec((key, inner), 0..4)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
             ]
         })
     }

@@ -15,6 +15,7 @@ mod providers;
 mod readme;
 mod scratch;
 mod serve;
+mod soak;
 mod switch;
 mod terminal;
 mod translate;

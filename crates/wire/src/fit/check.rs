@@ -52,10 +52,7 @@ fn each_part(request: &Request) -> impl Iterator<Item = (Option<Role>, Depth, &P
     system.chain(said).flat_map(|(role, part)| {
         let inside: &[Part] =
             if let PartBody::ToolResult(result) = &part.body { &result.content } else { &[] };
-        inside
-            .iter()
-            .map(move |part| (role, Depth::InResult, part))
-            .chain([(role, Depth::Outside, part)])
+        inside.iter().map(move |part| (role, Depth::InResult, part)).chain([(role, Depth::Outside, part)])
     })
 }
 

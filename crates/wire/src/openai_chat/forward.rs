@@ -9,7 +9,11 @@ use crate::splice;
 
 pub(super) fn forward(request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
     let thinks = request.thinking.is_none() || target.thinking != ThinkingStyle::Never;
-    if !(thinks && says_arguments(request) && keeps_quirks(request, target) && as_said(request, target, &RULES, body)) {
+    if !(thinks
+        && says_arguments(request)
+        && keeps_quirks(request, target)
+        && as_said(request, target, &RULES, body))
+    {
         return None;
     }
     Some(request_out::post(splice::with_model(body, &target.model)?, request))

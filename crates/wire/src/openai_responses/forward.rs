@@ -10,7 +10,11 @@ use crate::splice;
 
 pub(super) fn forward(request: &Request, target: &TargetSpec, body: &[u8]) -> Option<HttpCall> {
     let thinks = request.thinking.is_none() || target.thinking != ThinkingStyle::Never;
-    if !(thinks && chooses_by_kind(request) && returns_reasoning(request, target) && as_said(request, target, &RULES, body)) {
+    if !(thinks
+        && chooses_by_kind(request)
+        && returns_reasoning(request, target)
+        && as_said(request, target, &RULES, body))
+    {
         return None;
     }
     Some(request_out::post("/responses", splice::with_model(body, &target.model)?, request))

@@ -43,7 +43,8 @@ fn read(protocol: &Protocol, body: &[u8]) -> Option<Request> {
         true => "/v1beta/models/gemini-3-pro:streamGenerateContent",
         false => "",
     };
-    let headers = vec![("anthropic-beta".to_owned(), "b".to_owned()), ("openai-beta".to_owned(), "b".to_owned())];
+    let headers =
+        vec![("anthropic-beta".to_owned(), "b".to_owned()), ("openai-beta".to_owned(), "b".to_owned())];
     protocol.inbound.decode_request(&HttpCall { headers, ..HttpCall::post(path, body.to_vec()) }).ok()
 }
 
@@ -57,19 +58,36 @@ fn forwarded(protocol: &Protocol, body: &[u8], target: &TargetSpec) -> Result<bo
     let spelled =
         |value| without_nulls(if protocol.id == gemini::ID { in_camel_case(&value) } else { value });
     let said = |call: &HttpCall| {
-        (call.method.clone(), call.path.clone(), call.query.clone(), call.headers.clone(), spelled(json(&call.body)))
+        (
+            call.method.clone(),
+            call.path.clone(),
+            call.query.clone(),
+            call.headers.clone(),
+            spelled(json(&call.body)),
+        )
     };
     let (raw, written) = (said(&call), said(&encoded.call));
     // Of a field that is malformed the encoder may spell out what it was taken for.
     let same = raw == written || read(protocol, &call.body) == read(protocol, &encoded.call.body);
-    if !same || raw.1 != written.1 || raw.2 != written.2 || raw.3 != written.3 || !encoded.losses.is_empty() || !encoded.restore.is_empty() {
-        return Err(format!("{raw:?}\n  was forwarded, and would have been written as\n{written:?}\n{:?}", encoded.losses));
+    if !same
+        || raw.1 != written.1
+        || raw.2 != written.2
+        || raw.3 != written.3
+        || !encoded.losses.is_empty()
+        || !encoded.restore.is_empty()
+    {
+        return Err(format!(
+            "{raw:?}\n  was forwarded, and would have been written as\n{written:?}\n{:?}",
+            encoded.losses
+        ));
     }
     Ok(true)
 }
 
 fn requests() -> Vec<(&'static Protocol, Fixture)> {
-    ALL.iter().flat_map(|protocol| fixtures(protocol, "request", ".json").into_iter().map(|f| (*protocol, f))).collect()
+    ALL.iter()
+        .flat_map(|protocol| fixtures(protocol, "request", ".json").into_iter().map(|f| (*protocol, f)))
+        .collect()
 }
 
 #[test]
@@ -84,15 +102,20 @@ fn requests_that_go_on_as_they_came_are_what_the_encoder_writes() {
             count[1] += 1;
         }
     }
-    let lines = counts.iter().map(|((about, protocol), [went, of])| format!("{about}, {protocol}: {went} of {of}"));
+    let lines =
+        counts.iter().map(|((about, protocol), [went, of])| format!("{about}, {protocol}: {went} of {of}"));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
 /// A request as its protocol's clients send it, and what must not go on as it came.
 fn plain(protocol: &Protocol) -> Value {
     match protocol.id.name() {
-        "anthropic" => json!({"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}]}),
-        "openai-chat" => json!({"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}]}),
+        "anthropic" => {
+            json!({"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}]})
+        }
+        "openai-chat" => {
+            json!({"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "q"}]})
+        }
         "openai-responses" => json!({"model": "m", "input": [{"role": "user", "content": "q"}]}),
         _ => json!({"contents": [{"role": "user", "parts": [{"text": "q"}]}]}),
     }
@@ -157,9 +180,13 @@ fn answers(folders: &[Folder]) -> Vec<(&'static Protocol, BodyKind, Fixture)> {
 /// The bytes of an answer as they are passed on, frame by whole frame.
 fn passed_on<'a>(protocol: &Protocol, kind: BodyKind, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let (mut ends, mut making, mut out) = (EventEnds::default(), Vec::new(), Vec::new());
-    let rename = |frame: &[u8], out: &mut Vec<u8>| rename_model(frame, kind, protocol.outbound.model_paths(), "asked", out);
+    let rename = |frame: &[u8], out: &mut Vec<u8>| {
+        rename_model(frame, kind, protocol.outbound.model_paths(), "asked", out)
+    };
     for mut piece in pieces {
-        while kind == BodyKind::Stream && let Some(end) = ends.next(piece) {
+        while kind == BodyKind::Stream
+            && let Some(end) = ends.next(piece)
+        {
             let (frame, rest) = piece.split_at(end);
             making.extend_from_slice(frame);
             rename(&std::mem::take(&mut making), &mut out);
@@ -179,7 +206,10 @@ fn answers_that_are_passed_on_say_what_the_encoder_would() {
         let reply_to = ReplyTo { model: Some("asked".to_owned()), ..ReplyTo::default() };
         let mut encoder = protocol.inbound.encoder(kind, &reply_to);
         let mut body = Vec::new();
-        events(protocol, kind, &fixture.bytes).unwrap().iter().for_each(|event| encoder.push(event, &mut body));
+        events(protocol, kind, &fixture.bytes)
+            .unwrap()
+            .iter()
+            .for_each(|event| encoder.push(event, &mut body));
         encoder.finish(&mut body);
         let said = |body: &[u8]| match kind {
             BodyKind::Whole => json(body),
@@ -196,7 +226,9 @@ fn places(value: &Value, at: String, out: &mut Vec<String>) {
             .iter()
             .map(|(key, value)| (format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), value))
             .collect(),
-        Value::Array(list) => list.iter().enumerate().map(|(key, value)| (format!("{at}/{key}"), value)).collect(),
+        Value::Array(list) => {
+            list.iter().enumerate().map(|(key, value)| (format!("{at}/{key}"), value)).collect()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
     for (at, value) in inside {

@@ -47,7 +47,8 @@ impl Checker<'_> {
                 }
                 PartBody::ToolResult(result) => {
                     let Some(call) = calls.get(result.id.as_str()) else { continue };
-                    let same = result.kind == call.kind && result.name.as_ref().is_none_or(|name| *name == call.name);
+                    let same = result.kind == call.kind
+                        && result.name.as_ref().is_none_or(|name| *name == call.name);
                     self.demand(same, || format!("a result of another tool than `{}`", call.name));
                 }
                 PartBody::Text(_)
