@@ -1,16 +1,22 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod cassette;
 mod clock;
 mod config;
 mod debug;
 mod images;
 mod init;
+mod key;
+mod ledger;
 mod output;
 mod provider;
 mod route;
+mod run;
 mod serve;
 mod setup;
 mod state;
+mod table;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -43,16 +49,29 @@ enum Command {
     /// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers
     /// may also come from a pipe, one a line.
     Init(init::Init),
+    /// The gateway's own keys: who may use it, and how much.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
+    /// Run a program on your models, and keep what the providers are asked and answer in a cassette.
+    Record(cassette::Recording),
+    /// Answer from a cassette, byte for byte, instead of asking providers.
+    Replay(cassette::Replaying),
     /// Which model answers a request, and why.
     #[command(subcommand)]
     Route(route::Route),
+    /// Start a coding agent on your models: claude, codex, gemini, qwen or opencode.
+    ///
+    /// It is the real one, pointed at a gateway that lives as long as it; its own configuration stays as it is.
+    Run(run::Run),
     /// The gateway: clients of the Anthropic, OpenAI and Gemini APIs on your models.
     ///
     /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
     Serve(serve::Serve),
+    /// What requests through the gateway used: tokens, cost, latency, failures.
+    Usage(usage::Usage),
 }
 
 /// How a command failed: what the user got wrong, or what went wrong.
@@ -63,6 +82,8 @@ enum Failure {
     Task(anyhow::Error),
     /// Ctrl-C.
     Interrupted,
+    /// A program that was started ended with this code, and has said why.
+    Ended(u8),
 }
 
 impl From<anyhow::Error> for Failure {
@@ -79,13 +100,19 @@ fn main() -> ExitCode {
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
+        Command::Run(run) => run.run(&common),
+        Command::Record(recording) => recording.run(&common),
+        Command::Replay(replaying) => replaying.run(&common),
         Command::Serve(serve) => serve.run(&common),
+        Command::Key(key) => key.run(&common),
+        Command::Usage(usage) => usage.run(&common),
     };
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Usage(error)) => (error, 2),
         Err(Failure::Task(error)) => (error, 1),
         Err(Failure::Interrupted) => return ExitCode::from(130),
+        Err(Failure::Ended(code)) => return ExitCode::from(code),
     };
     if is_broken_pipe(&error) {
         // The reader has seen enough, as in `rail … | head`.

@@ -100,9 +100,18 @@ fn local(server: LocalServer) -> Local {
 
 /// The way to all providers, cassettes included.
 pub(crate) fn transport(env: &Env) -> Arc<dyn Transport> {
+    Arc::new(transports(env))
+}
+
+/// The same, for those who stand before it.
+pub(crate) fn transports(env: &Env) -> Transports<Live> {
+    Transports::new(live(env), Matching::Same, Pace::AtOnce)
+}
+
+/// The way to providers that are no cassettes.
+pub(crate) fn live(env: &Env) -> Live {
     let proxies = Proxies::from_variables(|name| env.get(name).map(str::to_owned));
-    let live = Live::new(LiveSettings { proxies });
-    Arc::new(Transports::new(live, Matching::Same, Pace::AtOnce))
+    Live::new(LiveSettings { proxies })
 }
 
 /// A runtime for commands that ask a provider.

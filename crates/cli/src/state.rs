@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use rail_config::{Env, Loaded, Places};
-use rail_upstream::{HealthFile, Learned, Upstream};
+use rail_upstream::{HealthFile, Learned, Transport, Upstream};
 
 use crate::{Failure, output, setup};
 
@@ -28,7 +28,11 @@ impl State {
 
 /// The upstream of a command, which learns where all others do.
 pub(crate) fn upstream(loaded: &Loaded, env: &Env) -> Upstream {
-    let transport = setup::transport(env);
+    upstream_through(loaded, setup::transport(env))
+}
+
+/// The same through a transport of its own.
+pub(crate) fn upstream_through(loaded: &Loaded, transport: Arc<dyn Transport>) -> Upstream {
     let Some(places) = &loaded.places else { return Upstream::new(Arc::clone(&transport)) };
     let (upstream, problem) = Upstream::learning_at(transport, places.learned());
     if let Some(problem) = problem {

@@ -113,6 +113,11 @@ impl Places {
         self.state.join("health.json")
     }
 
+    /// The gateway's keys and its record of every request.
+    pub fn ledger(&self) -> PathBuf {
+        self.state.join("ledger.db")
+    }
+
     /// The user's keys, which `env:NAME` finds as well.
     pub fn env(&self) -> PathBuf {
         self.config.join(".env")

@@ -15,6 +15,7 @@ use rail_stdx::Secret;
 pub use ccr::ccr;
 pub use claude::{claude, claude_with};
 pub use gemini_env::gemini_env;
+pub use json::read as read_json;
 
 use crate::dotenv;
 

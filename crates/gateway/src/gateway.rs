@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use rail_config::{Live, Loaded};
 use rail_ledger::Ledger;
 use rail_route::Sessions;
+use rail_stdx::Secret;
 use rail_upstream::Upstream;
 
 use crate::Observe;
@@ -43,13 +44,29 @@ pub struct Gateway(Arc<Inner>);
 
 struct Inner {
     parts: Parts,
+    guest: Option<Secret>,
     sessions: Mutex<Sessions>,
 }
 
 impl Gateway {
     /// A gateway of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, sessions: Mutex::default() }))
+        Self::made(parts, None)
+    }
+
+    /// The same for one guest, whom this secret lets in besides whoever has a key. Without it a gateway without keys lets in nobody,
+    /// and with it nothing can be changed.
+    pub fn for_guest(parts: Parts, secret: Secret) -> Self {
+        Self::made(parts, Some(secret))
+    }
+
+    fn made(parts: Parts, guest: Option<Secret>) -> Self {
+        Self(Arc::new(Inner { parts, guest, sessions: Mutex::default() }))
+    }
+
+    /// What lets a guest in, if there is one.
+    pub(crate) fn guest(&self) -> Option<&Secret> {
+        self.0.guest.as_ref()
     }
 
     /// The configuration in force. Keep it for as long as one request lasts.

@@ -268,3 +268,96 @@ fn make_lean(entry: &mut Entry) {
     entry.losses = Vec::new();
     entry.problem = None;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ending, KeyId, Money, Tokens};
+
+    fn entry(long: usize, cost: Option<i64>) -> Entry {
+        Entry {
+            id: String::new(),
+            at: 0,
+            key: Some(KeyId("k".to_owned())),
+            client: String::new(),
+            session: None,
+            protocol: String::new(),
+            operation: String::new(),
+            stream: false,
+            asked: String::new(),
+            virtual_model: None,
+            route: None,
+            target: None,
+            sent: Vec::new(),
+            relayed: false,
+            repairs: Vec::new(),
+            losses: Vec::new(),
+            tokens: Tokens::default(),
+            cost: cost.map(Money),
+            first_ms: None,
+            total_ms: 0,
+            ending: Ending::Answered,
+            status: 200,
+            problem: Some("x".repeat(long)),
+            bodies: None,
+        }
+    }
+
+    fn length(desk: &Desk) -> usize {
+        desk.lock().waiting.len()
+    }
+
+    /// How many are taken before the desk is full for these.
+    fn taken(desk: &Desk, cost: Option<i64>) -> usize {
+        let before = length(desk);
+        let fits = |desk: &Desk| {
+            let length = length(desk);
+            desk.record(entry(0, cost), None);
+            self::length(desk) > length
+        };
+        while fits(desk) {}
+        length(desk) - before
+    }
+
+    #[test]
+    fn a_full_desk_takes_less_and_what_settles_is_dropped_last() {
+        let desk = Desk::new();
+        desk.record(entry(2 * WHOLE, None), None);
+        assert_eq!((length(&desk), desk.dropped()), (1, 0), "however large, one is taken");
+        assert_eq!(taken(&desk, None), 0);
+        assert_eq!(taken(&desk, Some(1)), 0);
+        assert_eq!(desk.dropped(), 2);
+
+        let desk = Desk::new();
+        desk.record(entry(WHOLE, None), None);
+        desk.record(entry(1_000_000, None), None);
+        assert_eq!(desk.dropped(), 1, "its problem is gone, but it is still there");
+        let lean = desk.lock().waiting.back().map(|item| item.entry.clone().unwrap().problem);
+        assert_eq!(lean, Some(None));
+        assert!(taken(&desk, None) > 1000);
+        assert!(taken(&desk, Some(1)) > 1000);
+        assert_eq!(taken(&desk, None), 0);
+        let (waiting, dropped) = (length(&desk) as u64, desk.dropped());
+        assert_eq!(dropped, waiting - 1 + 3, "each that was cut short, and each that was refused");
+        assert!(desk.lock().bytes <= SETTLING + 4096);
+    }
+
+    #[test]
+    fn what_is_written_makes_room() {
+        let desk = Desk::new();
+        for _ in 0..3 {
+            desk.record(entry(WHOLE, None), None);
+            desk.release(1);
+        }
+        assert_eq!(desk.dropped(), 2);
+        let (mut seen, mut batches) = (0, 0);
+        while let Some(batch) = desk.take() {
+            seen += batch.len();
+            batches += 1;
+            desk.written(&batch);
+        }
+        assert_eq!((seen, batches, desk.lock().bytes), (6, 2, 0));
+        desk.record(entry(WHOLE, None), None);
+        assert_eq!(desk.dropped(), 2);
+    }
+}

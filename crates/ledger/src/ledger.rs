@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rail_stdx::{Secret, date};
+use rail_stdx::Secret;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::desk::{Desk, Hold};
@@ -13,11 +12,7 @@ use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::store::{Asking, Store};
 use crate::trouble::Trouble;
-use crate::usage::{Counted, Group};
-use crate::{
-    By, Entry, Figures, Key, KeyId, KeyState, Money, NewKey, Period, Point, Refusal, Standing, UsageQuery,
-    UsageRow, keeper, row, secret,
-};
+use crate::{Entry, Key, KeyId, KeyState, Money, NewKey, Period, Refusal, Standing, keeper, secret};
 
 /// So long the last one who leaves waits for what is not written yet.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -118,7 +113,9 @@ impl Ledger {
             match place {
                 Place::File(path) => Sqlite::open(&path).await.map(Store::Sqlite),
                 Place::Memory => Sqlite::in_memory().map(Store::Sqlite),
-                Place::Postgres(address) => Postgres::open(&address, own).await.map(Store::Postgres),
+                Place::Postgres(address) => {
+                    Postgres::open(&address, own).await.map(Box::new).map(Store::Postgres)
+                }
             }
         });
         let store = opening.await.map_err(|error| open(error.to_string()))?.map_err(open)?;
@@ -271,75 +268,17 @@ impl Ledger {
         self.ask(async move |store| store.entry(&id).await).await
     }
 
-    /// What requests used, told apart as asked: days in their order, all else with the dearest first.
-    pub async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageRow>, LedgerError> {
-        let UsageQuery { since, until, by } = *query;
-        let grouped = self.count(since, until, Group::By(by)).await?;
-        let names: BTreeMap<String, String> = match by {
-            By::Key => self.keys().await?.into_iter().map(|key| (key.id.0, key.name)).collect(),
-            By::Model | By::Day | By::Session | By::Client | By::VirtualModel | By::Provider => {
-                BTreeMap::new()
-            }
-        };
-        let row = |(of, figures): (Option<String>, Figures)| {
-            let name = of.as_ref().and_then(|of| names.get(of).cloned());
-            UsageRow { of, name, figures }
-        };
-        let mut rows: Vec<UsageRow> = grouped.into_iter().map(row).collect();
-        match by {
-            By::Day => {
-                let number = |row: &UsageRow| row.of.as_ref().and_then(|of| of.parse::<u64>().ok());
-                rows.sort_by_key(number);
-                for row in &mut rows {
-                    row.of = number(row).map(|days| date(days * 86_400));
-                }
-            }
-            By::Model | By::Session | By::Key | By::Client | By::VirtualModel | By::Provider => {
-                let rank = |row: &UsageRow| (row.figures.cost, row.figures.requests);
-                rows.sort_by(|one, other| rank(other).cmp(&rank(one)).then_with(|| one.of.cmp(&other.of)));
-            }
-        }
-        Ok(rows)
-    }
-
-    /// What all requests from one moment to before another used, both in Unix milliseconds.
-    pub async fn total(&self, since: u64, until: u64) -> Result<Figures, LedgerError> {
-        let all = self.count(since, until, Group::All).await?;
-        Ok(all.into_iter().next().map(|(_, figures)| figures).unwrap_or_default())
-    }
-
-    /// What requests used from one moment to before another, both in Unix milliseconds, by stretches of this length; one in which
-    /// there was none is left out.
-    pub async fn series(&self, since: u64, until: u64, bucket: Duration) -> Result<Vec<Point>, LedgerError> {
-        let length = u64::try_from(bucket.as_millis()).unwrap_or(u64::MAX).max(1);
-        let grouped = self.count(since, until, Group::Stretch(row::int(length))).await?;
-        let point = |(of, figures): (Option<String>, Figures)| {
-            let number: u64 = of?.parse().ok()?;
-            Some(Point { at: number.saturating_mul(length), figures })
-        };
-        let mut points: Vec<Point> = grouped.into_iter().filter_map(point).collect();
-        points.sort_by_key(|point| point.at);
-        Ok(points)
-    }
-
     /// Forgets records, with their bodies, of requests that came before this moment, in Unix milliseconds; how many there were. What
     /// keys have spent is kept.
     pub async fn prune(&self, before: u64) -> Result<u64, LedgerError> {
         self.ask(async move |store| store.prune(before).await).await
     }
 
-    async fn count(
-        &self,
-        since: u64,
-        until: u64,
-        group: Group,
-    ) -> Result<Vec<crate::usage::Grouped>, LedgerError> {
-        let counted = Counted { since: row::int(since), until: row::int(until), group };
-        self.ask(async move |store| store.count(counted).await).await
-    }
-
     /// Asks the database, on the ledger's own threads.
-    async fn ask<T: Send + 'static, F>(&self, work: impl FnOnce(Arc<Store>) -> F) -> Result<T, LedgerError>
+    pub(crate) async fn ask<T: Send + 'static, F>(
+        &self,
+        work: impl FnOnce(Arc<Store>) -> F,
+    ) -> Result<T, LedgerError>
     where
         F: Future<Output = Result<T, Trouble>> + Send + 'static,
     {

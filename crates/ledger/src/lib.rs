@@ -6,6 +6,7 @@
 
 mod desk;
 mod entry;
+mod figures;
 mod keeper;
 mod key;
 mod ledger;

@@ -11,7 +11,7 @@ use crate::{Entry, KeyId, Money, Refusal};
 /// Where keys and records are. Both kinds have the same methods; what is decided, they decide by the same pure code.
 pub(crate) enum Store {
     Sqlite(Sqlite),
-    Postgres(Postgres),
+    Postgres(Box<Postgres>),
 }
 
 /// A request that wants to be let through.

@@ -105,6 +105,15 @@ impl Models {
         Models::serve(addr, script, Box::new(watch), None)
     }
 
+    /// The same on a free loopback port, where each turn depends on what is asked, and not on how much was asked before: for
+    /// clients that ask several things at once.
+    ///
+    /// Its turns have no gates and no marks.
+    pub fn answering(answer: impl Fn(&Request) -> Turn + Send + Sync + 'static) -> io::Result<Models> {
+        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+        Models::play(addr, Script::Answer(Box::new(answer)), Box::new(|_| {}), None)
+    }
+
     fn serve(
         addr: SocketAddr,
         script: Vec<Turn>,
@@ -115,8 +124,16 @@ impl Models {
             let fault = format!("turn {at} repeats, so those after it would never be played");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
         }
-        let gates = script.iter().flat_map(Turn::gates).collect();
-        let marks = script.iter().flat_map(Turn::marks).collect();
+        Models::play(addr, Script::Turns(script), watch, cert)
+    }
+
+    fn play(addr: SocketAddr, script: Script, watch: Watch, cert: Option<ServerCert>) -> io::Result<Models> {
+        let turns = match &script {
+            Script::Turns(turns) => &turns[..],
+            Script::Answer(_) => &[],
+        };
+        let gates = turns.iter().flat_map(Turn::gates).collect();
+        let marks = turns.iter().flat_map(Turn::marks).collect();
         let listener = TcpListener::bind(addr)?;
         let addr = listener.local_addr()?;
         let shared =
@@ -207,13 +224,42 @@ impl Drop for Models {
 /// What the test and the connections' threads share.
 struct Shared {
     stage: Stage,
-    script: Vec<Turn>,
+    script: Script,
     progress: Mutex<Progress>,
     watch: Watch,
     cert: Option<ServerCert>,
 }
 
 type Watch = Box<dyn Fn(&Asked) + Send + Sync>;
+
+/// Where turns come from.
+enum Script {
+    /// One after the other.
+    Turns(Vec<Turn>),
+    /// From what is asked.
+    Answer(Box<dyn Fn(&Request) -> Turn + Send + Sync>),
+}
+
+impl Script {
+    /// The turn of this number, from 0; None when the script is at its end.
+    fn turn(&self, number: usize, request: &Request) -> Option<Turn> {
+        match self {
+            Script::Turns(turns) => {
+                let last = turns.last().filter(|turn| turn.repeats());
+                turns.get(number).or(last).cloned()
+            }
+            Script::Answer(answer) => Some(answer(request)),
+        }
+    }
+
+    /// How many turns there are.
+    fn len(&self) -> usize {
+        match self {
+            Script::Turns(turns) => turns.len(),
+            Script::Answer(_) => usize::MAX,
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 struct Progress {
@@ -227,10 +273,9 @@ impl Shared {
     }
 
     /// The next turn with its number, or None when the script is at its end.
-    fn next_turn(&self) -> Option<(usize, &Turn)> {
+    fn next_turn(&self, request: &Request) -> Option<(usize, Turn)> {
         let mut progress = self.progress();
-        let last = self.script.last().filter(|turn| turn.repeats());
-        let turn = self.script.get(progress.taken).or(last)?;
+        let turn = self.script.turn(progress.taken, request)?;
         progress.taken += 1;
         Some((progress.taken, turn))
     }

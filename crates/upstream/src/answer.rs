@@ -104,8 +104,9 @@ impl Answer {
         self.raw.is_some()
     }
 
-    /// The next whole frames, with this name of the model; None at the end, or where there are only events.
-    pub(crate) async fn next_raw(&mut self, model: &str) -> Option<Result<Bytes, Failure>> {
+    /// The next whole frames, with this name of the model, or with the target's own; None at the end, or where there are only
+    /// events.
+    pub(crate) async fn next_raw(&mut self, model: Option<&str>) -> Option<Result<Bytes, Failure>> {
         loop {
             if let Some(frames) = self.raw.as_mut()?.take(model) {
                 return Some(Ok(frames));

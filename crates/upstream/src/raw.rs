@@ -81,12 +81,18 @@ impl Raw {
         }
     }
 
-    /// All whole frames, with this name of the model; None when there are none.
-    pub(crate) fn take(&mut self, model: &str) -> Option<Bytes> {
+    /// All whole frames, with this name of the model, or with the target's own; None when there are none.
+    pub(crate) fn take(&mut self, model: Option<&str>) -> Option<Bytes> {
+        if self.frames.len() <= 1 && model.is_none() {
+            return self.frames.pop_front();
+        }
         let size: usize = self.frames.iter().map(Bytes::len).sum();
         let mut out = Vec::with_capacity(size + 64);
         for frame in self.frames.drain(..) {
-            rename_model(&frame, self.kind, self.paths, model, &mut out);
+            match model {
+                Some(model) => rename_model(&frame, self.kind, self.paths, model, &mut out),
+                None => out.extend_from_slice(&frame),
+            }
         }
         (!out.is_empty()).then(|| out.into())
     }

@@ -1,5 +1,6 @@
 //! An answer that has begun.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Reply {
     losses: Vec<Loss>,
     sent: Vec<Sent>,
     answer: Box<Answer>,
+    /// What was read of bytes that were passed on.
+    heard: VecDeque<Event>,
     shared: Arc<Shared>,
     tally: Tally,
 }
@@ -42,7 +45,7 @@ impl Reply {
         estimated: u64,
     ) -> Self {
         let tally = Tally { estimated, usage: Usage::default(), unwritten: false };
-        Self { target, losses, sent, answer, shared, tally }
+        Self { target, losses, sent, answer, heard: VecDeque::new(), shared, tally }
     }
 
     /// Who answers.
@@ -96,12 +99,12 @@ impl Reply {
         self.answer.is_raw()
     }
 
-    /// The target's own bytes, as they come, in whole frames, with this name of the model; None after the last ones. Meanwhile
-    /// they are read too, so an answer breaks, ends and is counted as it does with [`next`](Self::next), and the frame that
-    /// broke it is not among those given.
+    /// The target's own bytes, as they come, in whole frames, with this name of the model or else the target's own; None after
+    /// the last ones. Meanwhile they are read too, so an answer breaks, ends and is counted as it does with
+    /// [`next`](Self::next), and the frame that broke it is not among those given. What they say, [`heard`](Self::heard) tells.
     ///
     /// It may be dropped while it waits and called again: nothing is lost. An answer that is not relayable is broken.
-    pub async fn next_raw(&mut self, model: &str) -> Option<Result<Bytes, Broken>> {
+    pub async fn next_raw(&mut self, model: Option<&str>) -> Option<Result<Bytes, Broken>> {
         if !self.relayable() {
             let problem = "this answer can't be passed on as it came";
             return Some(Err(Broken { error: ApiError::new(ErrorKind::Server, problem) }));
@@ -109,6 +112,7 @@ impl Reply {
         let frames = self.answer.next_raw(model).await;
         while let Some(event) = self.answer.heard() {
             self.count(&event);
+            self.heard.push_back(event);
         }
         match frames {
             Some(Ok(frames)) => Some(Ok(frames)),
@@ -118,6 +122,12 @@ impl Reply {
                 None
             }
         }
+    }
+
+    /// The next event of the bytes that were given, and at the end of the end itself. Ask for them each time: they are kept
+    /// until somebody does.
+    pub fn heard(&mut self) -> Option<Event> {
+        self.heard.pop_front()
     }
 
     /// How a failure is told, after health was told of it.

@@ -4,17 +4,16 @@ mod signals;
 mod start;
 
 use clap::Args;
-use rail_config::{Change, Inputs, Live, LiveError, Loaded, hijack};
+use rail_config::{Change, Inputs, Live, LiveError, hijack};
 use rail_gateway::{Configuration, Observe, ObserveSettings, Otlp};
-use rail_ledger::Place;
 
 use crate::images::shrink_image;
 use crate::provider::NONE;
 use crate::setup::{Common, serving_runtime, transport, warn, with_local, wrong};
 use crate::state::upstream;
-use crate::{Failure, output};
+use crate::{Failure, ledger, output};
 
-pub(crate) use start::{Start, serve};
+pub(crate) use start::{Start, begin, serve};
 
 #[derive(Args)]
 pub(crate) struct Serve {
@@ -49,10 +48,11 @@ impl Serve {
             configuration: Configuration::Live(follow(inputs, observe.clone())?),
             upstream,
             observe,
-            ledger: ledger(&loaded),
+            ledger: ledger::place_or_none(&loaded)?,
             listen: loaded.settings.gateway.listen.clone(),
             health: loaded.places.as_ref().map(|places| places.health()),
             banner,
+            guest: None,
         };
         serve(runtime, start)
     }
@@ -70,13 +70,4 @@ fn follow(inputs: Inputs, observe: Observe) -> Result<Live, Failure> {
         LiveError::Problems(problems) => wrong(problems),
         LiveError::Watch(_) | LiveError::Thread(_) => Failure::Task(error.into()),
     })
-}
-
-/// Where the ledger is: the database that the configuration names, or a file beside the rest of the state.
-fn ledger(loaded: &Loaded) -> Place {
-    match (&loaded.settings.gateway.ledger, &loaded.places) {
-        (Some(address), _) => Place::Postgres(address.0.clone()),
-        (None, Some(places)) => Place::File(places.state.join("ledger.db")),
-        (None, None) => Place::Memory,
-    }
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use rail_config::Loaded;
 use rail_gateway::{Configuration, Gateway, Observe, Parts, ServeError};
 use rail_ledger::{Ledger, Place};
+use rail_stdx::Secret;
 use rail_upstream::{HealthFile, Upstream};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -38,6 +39,8 @@ pub(crate) struct Start {
     pub(crate) health: Option<PathBuf>,
     /// What is printed before it says where it listens.
     pub(crate) banner: String,
+    /// What opens it to a program that it is there for; without keys, to nobody else.
+    pub(crate) guest: Option<Secret>,
 }
 
 /// A gateway that serves. Dropping it ends it at once.
@@ -94,7 +97,7 @@ async fn serve_until_told(start: Start) -> Result<(), Failure> {
 
 /// Starts a gateway; it serves once this has returned.
 pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
-    let Start { configuration, upstream, observe, ledger: place, listen, health, banner: _ } = start;
+    let Start { configuration, upstream, observe, ledger: place, listen, health, banner: _, guest } = start;
     let listener = TcpListener::bind(&listen).await.map_err(|error| unbound(&listen, &error))?;
     let addr = listener.local_addr().context("the gateway's address can't be told")?;
     let ledger = Ledger::open(&place).await.map_err(|error| Failure::Task(error.into()))?;
@@ -111,7 +114,11 @@ pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
         Parts { configuration, upstream: upstream.clone(), ledger: ledger.clone(), observe: observe.clone() };
     let stop = CancellationToken::new();
     let mut serving = JoinSet::new();
-    let served = rail_gateway::serve(Gateway::new(parts), listener, stop.clone());
+    let gateway = match guest {
+        Some(secret) => Gateway::for_guest(parts, secret),
+        None => Gateway::new(parts),
+    };
+    let served = rail_gateway::serve(gateway, listener, stop.clone());
     serving.spawn(async move {
         let served = tokio::select! {
             served = served => served,

@@ -3,16 +3,20 @@
 
 mod cassettes;
 mod chat_answers;
+mod clients;
 mod config;
 mod decode;
 mod explain;
 mod home;
 mod init;
 mod interrupt;
+mod ledger;
 mod native_calls;
 mod process;
 mod providers;
 mod readme;
+mod record;
+mod run;
 mod scratch;
 mod serve;
 mod soak;

@@ -111,10 +111,10 @@ fn it_follows_its_configuration_and_keeps_the_last_good_one() {
     let home = Home::with(&config(&["m"]));
     let mut serving = Serving::start(&home, &[]);
     home.write(CONFIG, &config(&["m", "n", "o"]));
-    assert_eq!(serving.told(), "rail: the configuration has changed: 1 provider, 3 targets\n");
+    assert!(serving.told().contains("the configuration was loaded again"));
     home.write(CONFIG, "[providers.p]\nprotocool = 1\n");
-    assert_eq!(serving.told(), "rail: the configuration is wrong, so that the one before stays in force:\n");
-    assert!(serving.told().contains("protocool"));
+    let told = serving.told();
+    assert!(told.contains("stays in force") && told.contains("protocool"), "{told}");
     assert_eq!(serving.status("/v1/models"), "200");
     serving.signal("-TERM");
     assert_eq!(serving.end().0, Some(0));

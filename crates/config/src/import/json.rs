@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::json::{self, Json, JsonError, JsonValue, Syntax};
 
 /// Reads JSON, JSON with comments, or JSON5; the error says where and what.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub fn read(text: &str) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     json::read(text, Syntax::Json5).map(value).map_err(|error| told(text, &error))
 }

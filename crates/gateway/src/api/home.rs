@@ -11,9 +11,8 @@ use super::{health, status};
 use crate::Gateway;
 use crate::body::Body;
 use crate::observe::clock::{unix_ms, written};
-use crate::observe::metrics::ending_word;
 
-/// The page's style.
+/// The page's style. The policy in the head of our pages names it by its hash, and allows no other.
 pub(super) const STYLE: &str = include_str!("home.css");
 
 /// How many requests are shown.
@@ -27,7 +26,9 @@ pub(crate) async fn home(gateway: &Gateway, request: &Request<Bytes>) -> Result<
     let mut page = Html(String::new());
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.raw("<meta name=\"viewport\" content=\"width=device-width\">\n<title>Switchrail</title>\n");
-    page.raw("<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<h1>Switchrail</h1>\n");
+    page.raw("<style>");
+    page.raw(STYLE);
+    page.raw("</style>\n</head>\n<body>\n<h1>Switchrail</h1>\n");
     let here = here(gateway, request);
     if has_keys {
         page.line("This gateway has keys: ask whoever runs it for one. What happens here is shown to admins, under /api.");
@@ -101,7 +102,7 @@ fn requests(entries: &[Entry], page: &mut Html) {
     page.table(&["time", "client", "asked for", "answered by", "ending", "took", "cost"]);
     for entry in entries {
         let problem = entry.problem.as_deref().filter(|_| entry.ending != Ending::Answered);
-        let ending = format!("{} {}", entry.status, problem.unwrap_or(ending_word(entry.ending)));
+        let ending = format!("{} {}", entry.status, problem.unwrap_or(entry.ending.word()));
         let cost = entry.cost.map(|cost| cost.to_string()).unwrap_or_default();
         let took = format!("{} ms", entry.total_ms);
         let target = entry.target.as_deref().unwrap_or_default();

@@ -30,7 +30,6 @@ pub(crate) use query::decoded;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Page<'a> {
     Home,
-    Style,
     Metrics,
     Status,
     Models,
@@ -82,7 +81,6 @@ async fn answer(
     let query = query::Query::read(query, page.parameters())?;
     match page {
         Page::Home => home::home(gateway, request).await,
-        Page::Style => Ok(answer::of_type("text/css; charset=utf-8", home::STYLE)),
         Page::Metrics => Ok(health::metrics(gateway)),
         Page::Status => status::status(gateway).await,
         Page::Models => Ok(routes::models(gateway)),
@@ -127,7 +125,6 @@ impl<'a> Page<'a> {
     fn at(path: &'a str) -> Option<Self> {
         Some(match path {
             "/" => Self::Home,
-            "/style.css" => Self::Style,
             "/metrics" => Self::Metrics,
             "/api/status" => Self::Status,
             "/api/models" => Self::Models,
@@ -152,9 +149,7 @@ impl<'a> Page<'a> {
 
     fn seen(self) -> Seen {
         match self {
-            Self::Home | Self::Style | Self::Metrics | Self::Status | Self::Models | Self::Nothing => {
-                Seen::ByAll
-            }
+            Self::Home | Self::Metrics | Self::Status | Self::Models | Self::Nothing => Seen::ByAll,
             Self::Requests
             | Self::Request(_)
             | Self::Health
@@ -179,7 +174,6 @@ impl<'a> Page<'a> {
             Self::Config => &["all"],
             Self::Sessions => &["limit"],
             Self::Home
-            | Self::Style
             | Self::Metrics
             | Self::Status
             | Self::Models
@@ -193,5 +187,7 @@ impl<'a> Page<'a> {
     }
 }
 
+#[cfg(test)]
+mod documented;
 #[cfg(test)]
 mod tests;

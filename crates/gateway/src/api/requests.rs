@@ -1,7 +1,6 @@
 //! `GET /api/requests` and `GET /api/requests/{id}`: what was asked, and what became of it.
 
 use http::{Response, StatusCode};
-use rail_ledger::Entry;
 use serde::Serialize;
 
 use super::answer::{self, Wrong};
@@ -53,12 +52,6 @@ pub(crate) async fn one(gateway: &Gateway, id: &str) -> Result<Response<Body>, W
     if let Some(flight) = gateway.observe().flights().get(&id) {
         return Ok(answer::json(gateway, &OnItsWay::new(&id, &flight, unix_ms())));
     }
-    let entry = entry(gateway, &id).await?.ok_or_else(missing)?;
+    let entry = gateway.ledger().entry(&id).await?.ok_or_else(missing)?;
     Ok(answer::json(gateway, &Ended::new(&entry, With::Bodies)))
-}
-
-/// The record of this id.
-async fn entry(gateway: &Gateway, id: &str) -> Result<Option<Entry>, Wrong> {
-    let newest = gateway.ledger().recent(usize::MAX, None).await?;
-    Ok(newest.into_iter().find(|entry| entry.id == id))
 }

@@ -6,7 +6,6 @@ use rail_model::{ApiError, ErrorKind, TokenCount};
 use rail_route::{Plan, estimate};
 
 use super::record::Open;
-use super::shim::Shim as _;
 use super::way;
 use crate::Gateway;
 use crate::arrival::Arrival;

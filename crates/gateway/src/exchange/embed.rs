@@ -2,12 +2,11 @@
 
 use http::Response;
 use rail_ledger::Ending;
-use rail_model::{ApiError, EmbedInput, EmbedRequest, ErrorKind, Event, Request};
+use rail_model::{ApiError, EmbedInput, EmbedRequest, ErrorKind, Event, Request, Sampling};
 use rail_route::tokens;
 use rail_wire::{ReplyTo, VectorSpelling, openai_chat};
 
 use super::record::Open;
-use super::shim::Shim as _;
 use super::way;
 use crate::Gateway;
 use crate::arrival::Arrival;
@@ -22,12 +21,16 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Err(error) => return open.fail(inbound, &error, Ending::Refused),
     };
     // Routing knows requests by their model and their size; nothing else of this one would say anything to it.
-    let shape = Request { model: request.model.clone(), user: request.user.clone(), ..Request::default() };
+    let shape = Request {
+        model: request.model.clone(),
+        user: request.user.clone(),
+        sampling: Sampling { max_output: Some(0), ..Sampling::default() },
+        ..Request::default()
+    };
     let way = match way::find(&mut open, &arrival, &shape, size(&request)).await {
         Ok(way) => way,
         Err((error, ending)) => return open.fail(inbound, &error, ending),
     };
-    open.is_paid(way.tokens);
     let heard = open.heard();
     let embedded = match gateway.upstream().embed(&way.plan, &request, &*heard).await {
         Ok(embedded) => embedded,

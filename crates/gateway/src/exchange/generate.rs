@@ -3,12 +3,13 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Response;
 use rail_ledger::Ending;
 use rail_model::{ApiError, Delta, ErrorKind, Event, Request};
 use rail_route::{Target, estimate};
-use rail_upstream::{NoAnswer, Reply};
-use rail_wire::{BodyKind, HttpReply, Operation, ReplyTo, gemini, openai_responses};
+use rail_upstream::{NoAnswer, Original, Reply};
+use rail_wire::{BodyKind, HttpReply, Operation, Protocol, ReplyTo, gemini, openai_responses};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -28,8 +29,9 @@ const LEAST_KEEP_ALIVE: Duration = Duration::from_millis(100);
 /// A request on its way to its answer.
 struct Job {
     open: Open,
+    protocol: &'static Protocol,
     /// The request as it came. It is kept until somebody answers, who may be given it as it is.
-    arrival: Arrival,
+    body: Bytes,
     request: Request,
     way: Way,
     reply_to: ReplyTo,
@@ -53,9 +55,9 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Ok(way) => way,
         Err((error, ending)) => return open.fail(inbound, &error, ending),
     };
-    open.is_paid(way.tokens);
     let reply_to = reply_to(&arrival, &request, &way);
-    let job = Job { open, arrival, request, way, reply_to, kind };
+    let Arrival { protocol, call, .. } = arrival;
+    let job = Job { open, protocol, body: Bytes::from(call.body), request, way, reply_to, kind };
     match kind {
         BodyKind::Whole => whole(job).await,
         BodyKind::Stream | BodyKind::Array => pieces::answer(|outlet| stream(job, outlet)).await,
@@ -93,14 +95,15 @@ fn named(mut reply_to: ReplyTo, target: &Target) -> ReplyTo {
 /// its own; later it is said in the stream.
 async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, arrival, request, way, reply_to, kind } = job;
-    let (inbound, heard) = (arrival.protocol.inbound, open.heard());
+    let Job { mut open, protocol, body, request, way, reply_to, kind } = job;
+    let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
+    let original = Original { protocol: protocol.id, body: &body };
     let waits = &open.loaded().settings.gateway;
     let (hold, keep_alive) = (waits.hold.0, waits.keep_alive.0.max(LEAST_KEEP_ALIVE));
     let mut early = None;
     let answer = {
-        let mut ask = pin!(upstream.ask(&way.plan, &request, &*heard));
+        let mut ask = pin!(upstream.relay(&way.plan, &request, &original, &*heard));
         match timeout(hold, ask.as_mut()).await {
             Ok(answer) => answer,
             Err(_late) => {
@@ -116,8 +119,16 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
         }
     };
     // A stream may go on for long: what only the question needed is let go.
-    drop((arrival, request, way));
+    drop((body, request, way));
     match (answer, early) {
+        (Ok(reply), None) if kind == BodyKind::Stream && reply.relayable() => {
+            let reply_to = named(reply_to, reply.target());
+            begin(&mut open, &reply);
+            open.is_relayed(&reply);
+            let talk = Talk::new(inbound, kind, &reply_to, outlet);
+            talk.relay(reply, reply_to.model.as_deref(), keep_alive, open).await;
+            None
+        }
         (Ok(reply), early) => {
             let reply_to = named(reply_to, reply.target());
             let talk = early.unwrap_or_else(|| Talk::new(inbound, kind, &reply_to, outlet));
@@ -136,17 +147,29 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
 /// Gives the answer once all of it is here.
 async fn whole(job: Job) -> Response<Body> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, arrival, request, way, reply_to, kind } = job;
-    let (inbound, heard) = (arrival.protocol.inbound, open.heard());
+    let Job { mut open, protocol, body, request, way, reply_to, kind } = job;
+    let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
-    let answer = upstream.ask(&way.plan, &request, &*heard).await;
-    drop((arrival, request, way));
+    let original = Original { protocol: protocol.id, body: &body };
+    let answer = upstream.relay(&way.plan, &request, &original, &*heard).await;
+    drop((body, request, way));
     let mut reply = match answer {
         Ok(reply) => reply,
         Err(NoAnswer { error, .. }) => return open.fail(inbound, &error, Ending::Failed),
     };
     begin(&mut open, &reply);
-    let mut encoder = inbound.encoder(kind, &named(reply_to, reply.target()));
+    let reply_to = named(reply_to, reply.target());
+    if reply.relayable() {
+        open.is_relayed(&reply);
+        return match relayed(reply, reply_to.model.as_deref(), &mut open).await {
+            Ok(body) => {
+                open.completes();
+                open.answer(HttpReply::json(200, body))
+            }
+            Err(error) => open.fail(inbound, &error, Ending::Broken),
+        };
+    }
+    let mut encoder = inbound.encoder(kind, &reply_to);
     let (mut out, mut size) = (Vec::new(), 0);
     while let Some(event) = reply.next().await {
         let event = match event {
@@ -155,8 +178,7 @@ async fn whole(job: Job) -> Response<Body> {
         };
         size += length(&event);
         if size > MOST_WHOLE {
-            let problem = format!("the answer has more than {MOST_WHOLE} bytes; ask for a stream");
-            return open.fail(inbound, &ApiError::new(ErrorKind::Server, problem), Ending::Broken);
+            return open.fail(inbound, &too_large(), Ending::Broken);
         }
         open.event(&event);
         encoder.push(&event, &mut out);
@@ -166,6 +188,26 @@ async fn whole(job: Job) -> Response<Body> {
     open.lost_to_client(encoder.losses());
     open.completes();
     open.answer(HttpReply::json(200, out))
+}
+
+/// The target's own document.
+async fn relayed(mut reply: Reply, model: Option<&str>, open: &mut Open) -> Result<Vec<u8>, ApiError> {
+    let mut body = Vec::new();
+    while let Some(piece) = reply.next_raw(model).await {
+        open.hears(&mut reply);
+        let piece = piece.map_err(|broken| broken.error)?;
+        if body.len() + piece.len() > MOST_WHOLE {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&piece);
+    }
+    open.hears(&mut reply);
+    Ok(body)
+}
+
+fn too_large() -> ApiError {
+    let problem = format!("the answer has more than {MOST_WHOLE} bytes; ask for a stream");
+    ApiError::new(ErrorKind::Server, problem)
 }
 
 /// A target answers.

@@ -48,6 +48,17 @@ pub(super) fn of_whole(reply: HttpReply, entry: Option<&Entry>) -> Response<Body
     response
 }
 
+/// Adds what a provider says beside its answer.
+pub(super) fn pass_on(headers: &[(String, String)], map: &mut HeaderMap) {
+    for (name, value) in headers {
+        if let Ok(name) = HeaderName::from_bytes(name.as_bytes())
+            && !map.contains_key(&name)
+        {
+            map.insert(name, safe(value));
+        }
+    }
+}
+
 fn tell(entry: &Entry, headers: &mut HeaderMap) {
     if let Some(target) = &entry.target {
         headers.insert(TARGET, safe(target));

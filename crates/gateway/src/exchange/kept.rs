@@ -43,7 +43,7 @@ impl Side {
     fn add(&mut self, bytes: &[u8]) {
         self.all += bytes.len();
         let room = MOST.saturating_sub(self.bytes.len());
-        self.bytes.extend(bytes.iter().take(room));
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 
     fn text(self, routing: &Routing) -> String {

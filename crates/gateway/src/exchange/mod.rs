@@ -15,7 +15,6 @@ mod pieces;
 mod record;
 mod refusal;
 mod repairs;
-mod shim;
 mod talk;
 mod tally;
 mod way;

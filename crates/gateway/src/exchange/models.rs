@@ -72,26 +72,7 @@ fn shape(arrival: &Arrival) -> Shape {
 /// The model that a path names, if it is for one.
 fn one(path: &str) -> Option<String> {
     let (_, name) = path.split_once("/models/")?;
-    (!name.is_empty()).then(|| unescape(name))
-}
-
-fn unescape(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.as_bytes();
-    while let Some((&byte, rest)) = bytes.split_first() {
-        let hex = rest.get(..2).filter(|_| byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(value) => {
-                out.push(value);
-                bytes = rest.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(byte);
-                bytes = rest;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    (!name.is_empty()).then(|| gemini::unescape(name))
 }
 
 /// Every name once: aliases as they are, then virtual models that have a chain, then targets.

@@ -102,3 +102,65 @@ impl http_body::Body for Pieces {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    struct Ended(Arc<AtomicUsize>);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.fetch_add(100, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives pieces and counts them.
+    async fn gives(outlet: Outlet, made: Arc<AtomicUsize>) -> Option<Response<Body>> {
+        let ended = Ended(Arc::clone(&made));
+        outlet.begin(Response::new(()).into_parts().0);
+        for number in 0..3 {
+            made.fetch_add(1, Ordering::Relaxed);
+            outlet.give(Bytes::from(number.to_string())).await;
+        }
+        drop(ended);
+        None
+    }
+
+    #[tokio::test]
+    async fn pieces_are_made_when_they_are_taken() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let counted = || made.load(Ordering::Relaxed);
+        let mut body = answer(|outlet| gives(outlet, Arc::clone(&made))).await.into_body();
+        let mut seen = vec![counted()];
+        while let Some(piece) = body.frame().await {
+            assert!(piece.unwrap().is_data());
+            seen.push(counted());
+        }
+        assert_eq!(
+            (seen, counted()),
+            (vec![1, 1, 2, 3], 103),
+            "none is made before the one before it was taken"
+        );
+        assert!(body.frame().await.is_none(), "an end is an end");
+    }
+
+    #[tokio::test]
+    async fn dropping_the_body_ends_the_work() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let mut body = answer(|outlet| gives(outlet, Arc::clone(&made))).await.into_body();
+        body.frame().await.unwrap().unwrap();
+        drop(body);
+        assert_eq!(made.load(Ordering::Relaxed), 101);
+    }
+
+    #[tokio::test]
+    async fn work_without_a_head_gives_its_own_answer() {
+        let response = answer(|_| async { Some(Response::new(Body::Whole(Bytes::from("error")))) }).await;
+        assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "error");
+    }
+}

@@ -9,7 +9,7 @@ use rail_ledger::{Ending, Entry, Hold, Money, SentEntry};
 use rail_model::{ApiError, Event, Json, Loss, Usage};
 use rail_repair::Note as RepairNote;
 use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};
-use rail_upstream::{Note, Notes, Outcome, Sent};
+use rail_upstream::{Note, Notes, Outcome, Reply, Sent};
 use rail_wire::{HttpReply, Inbound, Operation};
 
 use super::clock::{millis, now};
@@ -44,6 +44,7 @@ pub(super) struct Open {
     repairs: Repairs,
     kept: Option<Kept>,
     entry: Entry,
+    passed_on: Vec<(String, String)>,
     closed: bool,
 }
 
@@ -80,6 +81,7 @@ impl Open {
             kept: loaded.settings.gateway.log_bodies.then(|| Kept::of(&call.body)),
             loaded,
             entry,
+            passed_on: Vec::new(),
             closed: false,
         }
     }
@@ -148,6 +150,27 @@ impl Open {
         self.repairs.event(event);
     }
 
+    /// The target's own bytes are passed on, and so is what it says beside them.
+    pub(super) fn is_relayed(&mut self, reply: &Reply) {
+        self.entry.relayed = true;
+        self.passed_on = reply.headers().to_vec();
+    }
+
+    /// What the target says beside its answer, for a client that gets it as it came.
+    pub(super) fn passed_on(&self) -> &[(String, String)] {
+        &self.passed_on
+    }
+
+    /// The events of bytes that were passed on; true when the end is among them.
+    pub(super) fn hears(&mut self, reply: &mut Reply) -> bool {
+        let mut finished = false;
+        while let Some(event) = reply.heard() {
+            finished |= matches!(event, Event::Finished { .. });
+            self.event(&event);
+        }
+        finished
+    }
+
     /// Its answer is complete, and its conversation remembers who gave it.
     pub(super) fn completes(&mut self) {
         let (Some(session), Some(target)) = (self.session, &self.target) else { return };
@@ -202,7 +225,8 @@ impl Open {
     pub(super) fn answer(mut self, reply: HttpReply) -> Response<Body> {
         self.shows(reply.status);
         self.gave(&reply.body);
-        let response = head::of_whole(reply, Some(&self.entry));
+        let mut response = head::of_whole(reply, Some(&self.entry));
+        head::pass_on(&self.passed_on, response.headers_mut());
         self.ends(Ending::Answered);
         response
     }

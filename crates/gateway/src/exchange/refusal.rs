@@ -54,6 +54,27 @@ mod tests {
                     format!("{} {} {} {wait}", protocol.id, reply.status, word.unwrap_or("-"))
                 })
                 .collect();
-        insta::assert_snapshot!(told.join("\n"), @"");
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        anthropic 401 authentication_error -
+        openai-chat 401 invalid_api_key -
+        openai-responses 401 invalid_api_key -
+        gemini 401 UNAUTHENTICATED -
+        anthropic 403 permission_error -
+        openai-chat 403 permission_denied -
+        openai-responses 403 invalid_request_error -
+        gemini 403 PERMISSION_DENIED -
+        anthropic 429 rate_limit_error 2
+        openai-chat 429 rate_limit_exceeded 2
+        openai-responses 429 rate_limit_exceeded 2
+        gemini 429 RESOURCE_EXHAUSTED 2
+        anthropic 402 billing_error 7200
+        openai-chat 429 insufficient_quota 7200
+        openai-responses 429 insufficient_quota 7200
+        gemini 429 RESOURCE_EXHAUSTED 7200
+        anthropic 529 overloaded_error 5
+        openai-chat 503 service_unavailable 5
+        openai-responses 503 server_is_overloaded 5
+        gemini 503 UNAVAILABLE 5
+        "#);
     }
 }

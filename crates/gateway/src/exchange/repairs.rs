@@ -148,7 +148,11 @@ mod tests {
         repairs.noted(vec![Note::Unknown { call, name: "raed".to_owned(), closest }]);
         repairs.noted(vec![note("lost", Step::Split)]);
         let texts: Vec<String> = repairs.take().iter().map(|json| json.text().to_owned()).collect();
-        insta::assert_snapshot!(texts.join("\n"), @"");
+        insta::assert_snapshot!(texts.join("\n"), @r#"
+        {"call":"a","tool":"read","done":[{"step":"found:qwen","path":"arguments"},{"step":"closed","path":"arguments"}],"after":{"name":"read","arguments":"{\"p\":1}"}}
+        {"call":"c","tool":"read","done":[{"step":"unknown","name":"raed","closest":["read"]}],"after":{"name":"read","arguments":""}}
+        {"call":"lost","tool":null,"done":[{"step":"split","path":"arguments"}],"after":{"name":null,"arguments":""}}
+        "#);
         assert!(repairs.take().is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! What a client is told while its answer comes: events become bytes, and silence becomes signs of life.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Poll, ready};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use rail_ledger::Ending;
 use rail_model::{ApiError, Event, Extras};
 use rail_upstream::{Broken, Reply};
 use rail_wire::{BodyKind, Encode, Inbound, ReplyTo};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::head;
 use super::pieces::Outlet;
@@ -38,8 +38,9 @@ pub(super) struct Talk {
 }
 
 /// What is next.
-enum Next {
-    Event(Option<Result<Event, Broken>>),
+enum Next<T> {
+    /// What was waited for.
+    Here(T),
     /// Nothing is there right now, so what was made is given out.
     Idle,
     /// Nothing has come for so long that the client is told that it still waits.
@@ -85,29 +86,7 @@ impl Talk {
     pub(super) async fn pass(mut self, mut reply: Reply, keep_alive: Duration, mut open: Open) {
         let mut timer = pin!(sleep(keep_alive));
         loop {
-            let event = {
-                let mut next = pin!(reply.next());
-                loop {
-                    let turn = poll_fn(|cx| match next.as_mut().poll(cx) {
-                        Poll::Ready(event) => Poll::Ready(Next::Event(event)),
-                        Poll::Pending if !self.begun || !self.out.is_empty() => Poll::Ready(Next::Idle),
-                        Poll::Pending => loop {
-                            ready!(timer.as_mut().poll(cx));
-                            // The timer is not set anew with every piece: it is cheaper to look once when it rings.
-                            let due = self.given + keep_alive;
-                            if due <= Instant::now() {
-                                break Poll::Ready(Next::Silent);
-                            }
-                            timer.as_mut().reset(due);
-                        },
-                    });
-                    match turn.await {
-                        Next::Event(event) => break event,
-                        Next::Idle => self.flush(&mut open).await,
-                        Next::Silent => self.keep_alive(&mut open).await,
-                    }
-                }
-            };
+            let event = self.while_waiting(reply.next(), keep_alive, timer.as_mut(), &mut open).await;
             match event {
                 Some(Ok(event)) => {
                     self.event(&event, &mut open);
@@ -138,6 +117,95 @@ impl Talk {
         self.flush(&mut open).await;
     }
 
+    /// Passes an answer on as it comes, byte for byte but for the model's name, and ends the record.
+    pub(super) async fn relay(
+        mut self,
+        mut reply: Reply,
+        model: Option<&str>,
+        keep_alive: Duration,
+        mut open: Open,
+    ) {
+        let mut timer = pin!(sleep(keep_alive));
+        loop {
+            let frames =
+                self.while_waiting(reply.next_raw(model), keep_alive, timer.as_mut(), &mut open).await;
+            let finished = open.hears(&mut reply);
+            if finished {
+                open.completes();
+            }
+            match frames {
+                Some(Ok(frames)) => {
+                    self.begin(&mut open);
+                    open.gave(&frames);
+                    if finished {
+                        open.ends(Ending::Answered);
+                    }
+                    self.outlet.give(frames).await;
+                    self.given = Instant::now();
+                }
+                Some(Err(Broken { error })) => {
+                    self.out = self.failure_alone(&error);
+                    open.has_problem(&error.message);
+                    self.begin(&mut open);
+                    open.gave(&self.out);
+                    open.ends(Ending::Broken);
+                    break;
+                }
+                None => {
+                    // Some protocols have no end but that of their body.
+                    if finished {
+                        open.ends(Ending::Answered);
+                    }
+                    break;
+                }
+            }
+        }
+        self.flush(&mut open).await;
+    }
+
+    /// A failure as it is said behind frames that this encoder did not write: it is told of a start, which the client has had.
+    fn failure_alone(&mut self, error: &ApiError) -> Vec<u8> {
+        let start = Event::Started { id: None, model: None, extras: Extras::NONE };
+        let (mut before, mut failure) = (Vec::new(), Vec::new());
+        self.encoder.push(&start, &mut before);
+        self.encoder.push(&Event::Ping, &mut before);
+        self.encoder.push(&Event::Failed(error.clone()), &mut failure);
+        self.encoder.finish(&mut failure);
+        failure
+    }
+
+    /// Waits for what is next. When it is not there right now, what was made is given out; when it does not come for long, the
+    /// client is told that it still waits.
+    async fn while_waiting<T>(
+        &mut self,
+        next: impl Future<Output = T>,
+        keep_alive: Duration,
+        mut timer: Pin<&mut Sleep>,
+        open: &mut Open,
+    ) -> T {
+        let mut next = pin!(next);
+        loop {
+            let turn = poll_fn(|cx| match next.as_mut().poll(cx) {
+                Poll::Ready(event) => Poll::Ready(Next::Here(event)),
+                Poll::Pending if !self.begun || !self.out.is_empty() => Poll::Ready(Next::Idle),
+                Poll::Pending => loop {
+                    ready!(timer.as_mut().poll(cx));
+                    // The timer is not set anew with every piece: it is cheaper to look once when it rings.
+                    let due = self.given + keep_alive;
+                    if due <= Instant::now() {
+                        break Poll::Ready(Next::Silent);
+                    }
+                    timer.as_mut().reset(due);
+                },
+            });
+            match turn.await {
+                Next::Here(event) => return event,
+                Next::Idle => self.flush(open).await,
+                Next::Silent => self.keep_alive(open).await,
+            }
+        }
+    }
+
     /// Says a failure as the protocol says it in mid-answer, and ends the record.
     pub(super) async fn fail(mut self, error: &ApiError, ending: Ending, mut open: Open) {
         self.encoder.push(&Event::Failed(error.clone()), &mut self.out);
@@ -165,7 +233,9 @@ impl Talk {
         open.lost_to_client(self.encoder.losses());
         if !std::mem::replace(&mut self.begun, true) {
             open.shows(200);
-            self.outlet.begin(head::of_pieces(self.kind, open.entry()));
+            let mut head = head::of_pieces(self.kind, open.entry());
+            head::pass_on(open.passed_on(), &mut head.headers);
+            self.outlet.begin(head);
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use rail_ledger::{Ending, Key, Money};
+use rail_ledger::{Ending, Money};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
 use rail_route::{Client, Plan, PlanInput, calibrated, explain, facts, plan};
+use rail_wire::Operation;
 
 use super::clock::now;
 use super::record::{Open, cost};
@@ -35,8 +36,18 @@ pub(super) async fn find(
     estimated: u64,
 ) -> Result<Way, NoWay> {
     let way = route(open, arrival, request, estimated)?;
+    let expected = match arrival.operation {
+        Operation::Generate | Operation::GenerateStream | Operation::Embed => {
+            open.is_paid(way.tokens);
+            expected(&way.plan, way.tokens, request.sampling.max_output)
+        }
+        Operation::Count | Operation::Models => Money::default(),
+    };
     if let Some(key) = &arrival.key {
-        hold(open, arrival, key, &way, request.sampling.max_output).await?;
+        let (target, names) = (first_target(&way.plan), names(&way.plan));
+        let names: Vec<&str> = names.into_iter().chain(target.as_deref()).collect();
+        let held = open.gateway().ledger().hold(&key.id, &names, expected, arrival.at).await;
+        open.holds(held.map_err(|refused| (refusal::error(&refused), Ending::Refused))?);
     }
     Ok(way)
 }
@@ -61,32 +72,15 @@ fn route(open: &mut Open, arrival: &Arrival, request: &Request, estimated: u64) 
     Ok(Way { tokens: facts.tokens, for_codex: facts.client == "codex", plan })
 }
 
-async fn hold(
-    open: &mut Open,
-    arrival: &Arrival,
-    key: &Key,
-    way: &Way,
-    max_output: Option<u64>,
-) -> Result<(), NoWay> {
-    let expected = expected(&way.plan, way.tokens, max_output);
-    let first = way.plan.attempts.first().map(|attempt| &attempt.target);
-    let target = first.map(ToString::to_string);
-    // A key may be allowed whichever of these its owner thinks in.
-    let names = [
-        Some(way.plan.asked.as_str()),
-        way.plan.virtual_model.as_deref(),
-        target.as_deref(),
-        first.map(|target| target.model.as_str()),
-    ];
-    let names: Vec<&str> = names.into_iter().flatten().filter(|name| !name.is_empty()).collect();
-    let held = open.gateway().ledger().hold(&key.id, &names, expected, arrival.at).await;
-    match held {
-        Ok(hold) => {
-            open.holds(hold);
-            Ok(())
-        }
-        Err(refused) => Err((refusal::error(&refused), Ending::Refused)),
-    }
+/// The names that the asked model has: its key may be allowed whichever of them its owner thinks in.
+fn names(plan: &Plan) -> Vec<&str> {
+    let first = plan.attempts.first().map(|attempt| attempt.target.model.as_str());
+    let names = [Some(plan.asked.as_str()), plan.virtual_model.as_deref(), first];
+    names.into_iter().flatten().filter(|name| !name.is_empty()).collect()
+}
+
+fn first_target(plan: &Plan) -> Option<String> {
+    plan.attempts.first().map(|attempt| attempt.target.to_string())
 }
 
 /// What a request will cost at the target that is asked first; nothing where no price is known.
@@ -94,4 +88,56 @@ fn expected(plan: &Plan, input: u64, max_output: Option<u64>) -> Money {
     let output = max_output.unwrap_or(EXPECTED_OUTPUT).min(EXPECTED_OUTPUT);
     let usage = Usage { input: Some(input), output: Some(output), ..Usage::default() };
     plan.attempts.first().and_then(|attempt| cost(attempt, &usage)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rail_model::ProtocolId;
+    use rail_route::{Attempt, ModelProfile, Price, Provider, Target};
+
+    use super::*;
+
+    fn planned(price: Option<Price>) -> Plan {
+        let provider = Provider::new("p", ProtocolId::new("anthropic"), "http://localhost");
+        let profile = ModelProfile { price, ..ModelProfile::default() };
+        Plan {
+            asked: "claude".to_owned(),
+            virtual_model: Some("coding".to_owned()),
+            why: String::new(),
+            estimated: 0,
+            attempts: vec![Attempt {
+                target: Target::new("p", "m"),
+                provider: Arc::new(provider),
+                profile: Arc::new(profile),
+                why: String::new(),
+            }],
+            skipped: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_request_holds_its_input_and_some_output() {
+        let price = Price { input: 3.0, output: 15.0, ..Price::default() };
+        for (price, max_output, nanos) in [
+            (Some(price.clone()), None, 3_000_000 + 15_360_000),
+            (Some(price.clone()), Some(100), 3_000_000 + 1_500_000),
+            (Some(price.clone()), Some(32_000), 3_000_000 + 15_360_000),
+            (Some(price), Some(0), 3_000_000),
+            (None, None, 0),
+        ] {
+            assert_eq!(expected(&planned(price), 1000, max_output), Money(nanos), "{max_output:?}");
+        }
+        assert_eq!(expected(&Plan { attempts: Vec::new(), ..planned(None) }, 1000, None), Money(0));
+    }
+
+    #[test]
+    fn a_key_may_be_allowed_any_name_of_a_model() {
+        let plan = planned(None);
+        assert_eq!(
+            (names(&plan), first_target(&plan).as_deref()),
+            (vec!["claude", "coding", "m"], Some("p,m"))
+        );
+        let nobody = Plan { virtual_model: None, attempts: Vec::new(), asked: String::new(), ..plan };
+        assert_eq!((names(&nobody), first_target(&nobody)), (vec![], None));
+    }
 }

@@ -176,7 +176,7 @@ impl Observe {
     }
 
     /// The gateway listens at this address.
-    pub fn listening(&self, address: SocketAddr) {
+    pub(crate) fn listening(&self, address: SocketAddr) {
         // The first one stays: a gateway listens once.
         let _ = self.0.listening.set(address);
     }
@@ -205,7 +205,7 @@ impl Observe {
     }
 
     /// Ends the live streams of events, so that a gateway that stops need not wait for them.
-    pub fn close_events(&self) {
+    pub(crate) fn close_events(&self) {
         self.0.events.close();
     }
 
@@ -245,10 +245,9 @@ impl Observe {
     }
 
     /// All metrics as text.
-    pub(crate) fn metrics(&self, health: &[TargetHealth], dropped_entries: Option<u64>) -> String {
+    pub(crate) fn metrics(&self, health: &[TargetHealth], dropped_entries: u64) -> String {
         let inner = &*self.0;
-        let mut dropped = vec![("event-readers", inner.events.left())];
-        dropped.extend(dropped_entries.map(|count| ("ledger-entries", count)));
+        let mut dropped = vec![("event-readers", inner.events.left()), ("ledger-entries", dropped_entries)];
         dropped.extend(inner.log.as_ref().map(|log| ("log-lines", log.lost())));
         dropped.extend(inner.traces.as_ref().map(|traces| ("spans", traces.lost())));
         let connections = Some(inner.connections.load(Ordering::Relaxed)).filter(|open| *open != UNTOLD);

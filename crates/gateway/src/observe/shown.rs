@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::flight::{Flight, State};
-use super::metrics::ending_word;
 
 /// A request that came to its end.
 #[derive(Serialize)]
@@ -74,7 +73,7 @@ impl<'a> Ended<'a> {
             cost_usd: entry.cost.map(|cost| cost.dollars()),
             first_ms: entry.first_ms,
             total_ms: entry.total_ms,
-            ending: ending_word(entry.ending),
+            ending: entry.ending.word(),
             status: entry.status,
             problem: entry.problem.as_deref(),
             bodies: entry.bodies.as_ref().filter(|_| with == With::Bodies),

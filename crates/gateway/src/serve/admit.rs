@@ -57,7 +57,7 @@ pub(super) struct Caller<'a> {
 /// Lets a caller in, with its key where there are keys; before anything of its body is read.
 ///
 /// Without any key the gateway is open to this machine, whatever keys clients send. Its browsers could then be used by any page, so
-/// that pages of other sites are kept out; where keys are needed, such a page has none.
+/// that pages of other sites are kept out; where keys are needed, such a page has none. A gateway for a guest is never open.
 pub(super) async fn admit(
     caller: &Caller<'_>,
     door: &Door,
@@ -67,8 +67,17 @@ pub(super) async fn admit(
     if !sent.in_address.is_empty() && !settings.url_keys {
         return Err(unauthorized(IN_ADDRESS));
     }
+    let guest = door.gateway.guest();
+    if let (Some(secret), Need::Any) = (guest, caller.need)
+        && sent.has(secret)
+    {
+        return Ok(None);
+    }
     let ledger = door.gateway.ledger();
     if !door.has_keys.ask(ledger, caller.now).await? {
+        if guest.is_some() {
+            return Err(unauthorized(NO_GUEST));
+        }
         return match (door.reach, foreign_origin(caller.headers, &settings.hosts)) {
             (Reach::Here, None) => Ok(None),
             (Reach::Here, Some(origin)) => Err(foreign(origin)),
@@ -96,6 +105,7 @@ const IN_ADDRESS: &str = "a key in the address, `?key=`, stays in logs and histo
      `authorization: Bearer`, or let it pass by `gateway.url_keys = true`";
 const NO_KEYS: &str = "this gateway can be reached from other machines and has no keys, so that it takes no requests; make one with \
      `rail key create`";
+const NO_GUEST: &str = "this gateway is there for one program, which `rail run`, `rail record` or `rail replay` has started; start another by `rail serve`";
 const NO_KEY: &str = "this gateway needs a key, and none was sent; send one as `authorization: Bearer`, `x-api-key` or `x-goog-api-key`; \
      `rail key create` makes them";
 const SEVERAL: &str = "several different keys were sent; send one, in one header (a client may have more than one variable set, such as \

@@ -2,6 +2,7 @@
 
 use http::{HeaderMap, HeaderName, header};
 use rail_stdx::Secret;
+use subtle::ConstantTimeEq;
 
 use super::paths::decode;
 
@@ -33,6 +34,12 @@ impl Sent {
             add(&mut sent.in_address, decode(value).as_deref().unwrap_or_default());
         }
         sent
+    }
+
+    /// Whether this secret is among them.
+    pub(super) fn has(&self, secret: &Secret) -> bool {
+        let same = |key: &Secret| bool::from(key.reveal().as_bytes().ct_eq(secret.reveal().as_bytes()));
+        self.in_headers.iter().chain(&self.in_address).any(same)
     }
 
     /// Every key, each once.

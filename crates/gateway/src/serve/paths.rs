@@ -30,8 +30,6 @@ pub(super) enum Place {
 pub(super) enum Page {
     /// `/`.
     Home,
-    /// `/style.css`, which belongs to it.
-    Style,
     /// `/healthz`.
     Health,
     /// `/readyz`.
@@ -50,7 +48,7 @@ pub(super) fn find(method: &Method, path: &str, guess: &'static Protocol) -> Pla
     if let Some(page) = page(path) {
         return match page {
             Page::Api => Place::Page(page),
-            Page::Home | Page::Style | Page::Health | Page::Ready | Page::Metrics => {
+            Page::Home | Page::Health | Page::Ready | Page::Metrics => {
                 let reads = *method == Method::GET || *method == Method::HEAD;
                 if reads { Place::Page(page) } else { Place::WrongMethod("GET, HEAD".to_owned()) }
             }
@@ -84,7 +82,6 @@ pub(super) fn guess(headers: &HeaderMap, path: &str) -> &'static Protocol {
 fn page(path: &str) -> Option<Page> {
     match path {
         "/" => Some(Page::Home),
-        "/style.css" => Some(Page::Style),
         "/healthz" => Some(Page::Health),
         "/readyz" => Some(Page::Ready),
         "/metrics" => Some(Page::Metrics),
@@ -223,7 +220,6 @@ mod tests {
             ("GET /", "Home"),
             ("HEAD /", "Home"),
             ("POST /", "allow GET, HEAD"),
-            ("GET /style.css", "Style"),
             ("GET /healthz", "Health"),
             ("GET /readyz", "Ready"),
             ("GET /metrics", "Metrics"),

@@ -196,7 +196,7 @@ impl Visit<'_> {
             Page::Ready => return Ok(self.ready().await),
             // Claude Code asks this way whether somebody is there.
             Page::Home if self.head.method == Method::HEAD => return Ok(word(StatusCode::OK, "")),
-            Page::Home | Page::Style => None,
+            Page::Home => None,
             Page::Api if !reads => self.admit(Need::Admin).await?,
             Page::Api | Page::Metrics => self.admit(Need::Any).await?,
         };

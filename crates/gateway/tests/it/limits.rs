@@ -1,7 +1,10 @@
 //! Limits on size, number and time.
 
+use rail_ledger::Ending;
+use tokio::net::TcpSocket;
+
 use crate::door::Door;
-use crate::wire::{HELLO, Wire, ask, request};
+use crate::wire::{HELLO, Wire, ask, request, soon};
 
 /// A head after which the gateway asks for the body as soon as it begins to read it.
 fn head(length: usize) -> String {
@@ -138,4 +141,26 @@ async fn a_slow_body_comes_to_an_end() {
     let answer = wire.answer().await.unwrap();
     assert_eq!((answer.status, answer.header("connection")), (408, Some("close")));
     assert!(answer.message().contains("50ms"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_take_its_answer_is_left() {
+    let door = Door::open("limits = { requests = 1, body_wait = \"200ms\" }").await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut lazy = Wire::of(socket.connect(door.addr).await.unwrap());
+    // As a stream the answer is many times as large, and more than any buffer on the way holds.
+    let text = "much to say ".repeat(400_000);
+    let body = format!(
+        r#"{{"model": "m", "max_tokens": 9, "stream": true, "messages": [{{"role": "user", "content": "{text}"}}]}}"#
+    );
+    lazy.send(request("POST /v1/messages", &[], &body)).await;
+    // It has the only place for as long as it is waited for.
+    soon(async { while ask(door.addr, "POST /v1/messages", &[], HELLO).await.status != 200 {} }).await;
+    door.ledger.flush().await.unwrap();
+    let entries = door.ledger.recent(100, None).await.unwrap();
+    let endings: Vec<Ending> =
+        entries.iter().filter(|entry| entry.stream).map(|entry| entry.ending).collect();
+    assert_eq!(endings, [Ending::Left]);
+    drop(lazy);
 }

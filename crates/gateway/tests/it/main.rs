@@ -8,4 +8,5 @@ mod limits;
 mod packed;
 mod smuggling;
 mod stop;
+mod telling;
 mod wire;

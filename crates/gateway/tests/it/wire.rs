@@ -49,7 +49,11 @@ pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
 
 impl Wire {
     pub(crate) async fn to(addr: SocketAddr) -> Self {
-        Self { stream: TcpStream::connect(addr).await.unwrap(), seen: Vec::new() }
+        Self::of(TcpStream::connect(addr).await.unwrap())
+    }
+
+    pub(crate) fn of(stream: TcpStream) -> Self {
+        Self { stream, seen: Vec::new() }
     }
 
     /// Sends bytes; that the other side may be gone already, its answer tells.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use tokio_postgres::Row;
 
-use super::pool::{Lease, Params, patiently};
+use super::pool::{BEGIN, Lease, Params, patiently};
 use super::{Postgres, clean};
 use crate::limits::{Account, Booking, Used, admits, book, day, first_day, is_limited};
 use crate::row::{self, int, list};
@@ -112,7 +112,7 @@ async fn book_locked(lease: Lease<'_>, key: &Key, asking: &Asking) -> Result<Hel
     let (one_id, in_period): (Params<'_>, Params<'_>) = (&[&id], &[&id, &first, &at]);
     let (begun, account, sums) = tokio::join!(
         biased;
-        client.batch_execute("BEGIN"),
+        client.batch_execute(BEGIN),
         client.query(&locked, one_id),
         client.query_one(&used, in_period),
     );

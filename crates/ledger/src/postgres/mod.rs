@@ -21,8 +21,8 @@ use pool::Pool;
 
 /// What makes a ledger of each version from the one before.
 const STEPS: &[&str] = &[include_str!("schema.sql")];
-/// The number of the lock under which the schema is changed: `rail` and a one, in ASCII.
-const LOCK: i64 = 0x7261_696c_01;
+/// The number of the lock under which the schema is changed: `rail` in ASCII.
+const LOCK: i64 = 0x7261_696c;
 
 /// A PostgreSQL database.
 pub(crate) struct Postgres {

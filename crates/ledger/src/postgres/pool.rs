@@ -20,6 +20,9 @@ const CONNECTIONS: usize = 8;
 /// So long a server may take for one step.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// Whatever the default of the database is, two statements of a transaction see two moments.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// Connections to one database.
 pub(super) struct Pool {
     address: Address,
@@ -97,7 +100,7 @@ impl Pool {
     pub(super) async fn begin(&self) -> Result<Change<'_>, Trouble> {
         loop {
             let lease = self.lease().await?;
-            match patiently(lease.connection.client.batch_execute("BEGIN")).await? {
+            match patiently(lease.connection.client.batch_execute(BEGIN)).await? {
                 Ok(()) => return Ok(Change(lease)),
                 Err(error) if lease.age == Age::Used && is_gone(&error) => {}
                 Err(error) => return Err(error.into()),
@@ -117,19 +120,18 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Connection, Trouble> {
-        // Sessions are read committed whatever the database's default is: two statements of a transaction see two moments.
         let tls = connector(&self.address.trust).map_err(Trouble::Away)?;
-        let (client, connection) = self.address.config.connect(tls).await?;
+        let (client, connection) = self.address.config.connect(tls).await.map_err(|error| {
+            let is_silent = error.as_db_error().is_none();
+            let question = if is_silent { "; is the server running, and is its address right?" } else { "" };
+            Trouble::Away(format!("{}{question}", Trouble::from(error).words()))
+        })?;
         let task = self.handle.spawn(async move {
             // Whoever waits for an answer is told of the failure.
             let _ = connection.await;
         });
-        let connection =
-            Connection { client, statements: tokio::sync::Mutex::default(), task: task.abort_handle() };
-        let session =
-            "SET default_transaction_isolation = 'read committed'; SET client_min_messages = 'warning'";
-        connection.client.batch_execute(session).await?;
-        Ok(connection)
+        let task = task.abort_handle();
+        Ok(Connection { client, statements: tokio::sync::Mutex::default(), task })
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {

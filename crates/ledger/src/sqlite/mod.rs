@@ -38,7 +38,7 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// Opens the file, which only its owner can read if it is made now.
     pub(crate) async fn open(path: &Path) -> Result<Self, String> {
-        make(path).map_err(|error| format!("{error}; make its folder writable"))?;
+        make(path).map_err(|error| format!("{error}; it must be a file in a folder that can be written"))?;
         let mut connections = Vec::new();
         for _ in 0..3 {
             connections.push(connect(path).await.map_err(Trouble::words)?);

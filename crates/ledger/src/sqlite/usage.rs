@@ -89,8 +89,8 @@ fn latencies(
     );
     let mut found = seen.prepare(&sql)?;
     let mut rows = found.query([counted.since, counted.until])?;
-    let (mut all, mut open): (Vec<(Option<String>, Latency)>, Option<(Option<String>, Ranks)>) =
-        (Vec::new(), None);
+    let mut all = Vec::new();
+    let mut open: Option<(Option<String>, Ranks)> = None;
     while let Some(row) = rows.next()? {
         let label: Option<String> = row.get(0)?;
         let (value, times): (i64, i64) = (row.get(1)?, row.get(2)?);

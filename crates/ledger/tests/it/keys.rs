@@ -1,6 +1,5 @@
 //! Keys: made, known, taken back.
 
-use insta::assert_snapshot;
 use rail_ledger::{Budget, KeyState, LedgerError, Money, NewKey, Period, Rate, Refusal};
 use rail_stdx::Secret;
 
@@ -23,7 +22,7 @@ fn a_key_opens_the_door_until_it_is_revoked_by_whomever() {
         assert!(serving.has_keys().await.unwrap());
         assert_eq!((made.name.as_str(), made.created, made.revoked), ("ci", NOON, None));
         assert_eq!(serving.identify(&secret, NOON).await, Ok(made.clone()));
-        assert_eq!(managing.keys().await.unwrap(), [made.clone()]);
+        assert_eq!(managing.keys().await.unwrap(), std::slice::from_ref(&made));
 
         let wrong = secret.reveal().replace(char::is_numeric, "0");
         let elsewhere = secret.reveal().replacen(&made.id.0, "000000000000", 1);
@@ -66,7 +65,10 @@ fn a_name_is_taken_until_its_key_is_revoked() {
         let first = key(&ledger, &named("ci")).await;
         let taken = ledger.create_key(&named("ci"), NOON).await.unwrap_err();
         assert!(matches!(&taken, LedgerError::NameTaken { name } if name == "ci"));
-        assert_snapshot!(taken, @"there is a key `ci` already; choose another name, or revoke it first: `rail key revoke ci`");
+        assert_eq!(
+            taken.to_string(),
+            "there is a key `ci` already; choose another name, or revoke it first: `rail key revoke ci`"
+        );
         assert_eq!(ledger.revoke(&first.id.0, NOON).await.unwrap().unwrap().id, first.id);
         let second = key(&ledger, &named("ci")).await;
         // A name that is another key's id means the id.
@@ -85,12 +87,24 @@ fn a_key_that_could_open_nothing_is_not_made() {
     each(async |bed: Bed| {
         let ledger = bed.open().await;
         let wrong = async |new: NewKey| ledger.create_key(&new, NOON).await.unwrap_err().to_string();
-        assert_snapshot!(wrong(named(" ")).await, @"`` is no name of a key; write 1 to 64 characters");
-        assert_snapshot!(wrong(named("a\nb")).await, @r"`a\nb` is no name of a key; write 1 to 64 characters");
-        assert_snapshot!(wrong(NewKey { models: vec![String::new()], ..named("a") }).await, @"a model has no name; write one, or a pattern such as `claude-*`");
-        assert_snapshot!(wrong(limited("a", Some(0), None)).await, @"a rate of 0 lets nothing through; write one of at least 1 a minute");
-        assert_snapshot!(wrong(limited("a", None, Some((0, Period::Day)))).await, @"a budget of nothing lets nothing through; write one of more than 0");
-        assert_snapshot!(wrong(NewKey { expires: Some(NOON), ..named("a") }).await, @"a key that has expired already opens nothing; write a moment in the future");
+        assert_eq!(wrong(named(" ")).await, "`` is no name of a key; write 1 to 64 characters");
+        assert_eq!(wrong(named("a\nb")).await, r"`a\nb` is no name of a key; write 1 to 64 characters");
+        assert_eq!(
+            wrong(NewKey { models: vec![String::new()], ..named("a") }).await,
+            "a model has no name; write one, or a pattern such as `claude-*`"
+        );
+        assert_eq!(
+            wrong(limited("a", Some(0), None)).await,
+            "a rate of 0 lets nothing through; write one of at least 1 a minute"
+        );
+        assert_eq!(
+            wrong(limited("a", None, Some((0, Period::Day)))).await,
+            "a budget of nothing lets nothing through; write one of more than 0"
+        );
+        assert_eq!(
+            wrong(NewKey { expires: Some(NOON), ..named("a") }).await,
+            "a key that has expired already opens nothing; write a moment in the future"
+        );
         assert!(!ledger.has_keys().await.unwrap());
     });
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use rail_ledger::{Ledger, Place};
 use rail_stdx::Secret;
 
-use crate::bed::{Bed, NOON, each, entry, file, key, named, run};
+use crate::bed::{Bed, NOON, each, entry, key, named, run};
 
 async fn problem(place: &Place) -> String {
     Ledger::open(place).await.err().map(|error| error.to_string()).unwrap_or_default()
@@ -74,18 +74,17 @@ fn what_can_not_be_opened_is_told() {
             "no database, but long enough to be taken for one ".repeat(50),
         )
         .unwrap();
-        insta::assert_snapshot!(told(&place("text")).await, @"");
-        insta::assert_snapshot!(told(&place("text/ledger.db")).await, @"");
+        insta::assert_snapshot!(told(&place("text")).await, @"the ledger /text can't be opened: it is no SQLite database; move it away, and a new one is made");
+        insta::assert_snapshot!(told(&place("text/ledger.db")).await, @"the ledger /text/ledger.db can't be opened: File exists (os error 17); it must be a file in a folder that can be written");
         std::fs::create_dir(folder.path().join("folder")).unwrap();
-        insta::assert_snapshot!(told(&place("folder")).await, @"");
+        insta::assert_snapshot!(told(&place("folder")).await, @"the ledger /folder can't be opened: Is a directory (os error 21); it must be a file in a folder that can be written");
         let away = Place::Postgres(Secret::new(format!(
             "postgres://u:hidden@{}/rail",
             folder.path().to_str().unwrap().replace('/', "%2F")
         )));
-        insta::assert_snapshot!(told(&away).await, @"");
+        insta::assert_snapshot!(told(&away).await, @"the ledger postgres://:5432/rail can't be opened: error connecting to server: No such file or directory (os error 2); is the server running, and is its address right?");
         let wrong = Place::Postgres(Secret::new("postgres://u:hidden@host:what/rail"));
-        insta::assert_snapshot!(told(&wrong).await, @"");
-        let _ = file(&folder);
+        insta::assert_snapshot!(told(&wrong).await, @"the ledger at `gateway.ledger` can't be opened: its address can't be read; write `postgres://user:password@host/name`, with `%40` for an `@` in the password and the like");
     });
 }
 

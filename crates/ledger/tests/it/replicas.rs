@@ -19,8 +19,8 @@ fn a_budget_lets_through_exactly_what_the_rule_says() {
         let ledgers = [bed.open().await, bed.open().await];
         let id = key(&ledgers[0], &limited("ci", None, Some((500, Period::Day)))).await.id;
         let mut tasks = JoinSet::new();
-        for ledger in ledgers.iter().cycle().take(2 * TASKS).cloned() {
-            let id = id.clone();
+        for ledger in ledgers.iter().cycle().take(2 * TASKS) {
+            let (ledger, id) = (ledger.clone(), id.clone());
             tasks.spawn(async move {
                 let mut held = Vec::new();
                 for _ in 0..EACH {
@@ -106,8 +106,8 @@ fn a_rate_lets_through_exactly_its_burst() {
         let id = key(&ledgers[0], &limited("ci", Some(70), None)).await.id;
         for (round, expected) in [(0, 70), (30_000, 35), (30_000, 0), (90_000, 70)] {
             let mut tasks = JoinSet::new();
-            for ledger in ledgers.iter().cycle().take(2 * TASKS).cloned() {
-                let id = id.clone();
+            for ledger in ledgers.iter().cycle().take(2 * TASKS) {
+                let (ledger, id) = (ledger.clone(), id.clone());
                 tasks.spawn(async move {
                     let mut admitted = 0;
                     for _ in 0..EACH {

@@ -42,4 +42,6 @@ fn the_one_not_heard_of_for_longest_is_forgotten_first() {
     assert_eq!(sessions.len(), 10_000);
     let known = [0, 1, 2, 3, 10_000, 10_001].map(|key| sessions.get(SessionKey(key)).is_some());
     assert_eq!(known, [true, false, false, true, true, true]);
+    let newest: Vec<u64> = sessions.newest().take(4).map(|(key, _)| key.0).collect();
+    assert_eq!(newest, [10_001, 10_000, 0, 9_999]);
 }

@@ -102,9 +102,9 @@ enum Share {
 }
 
 /// What a request became.
-enum Served<'a> {
+enum Served {
     Reply(HttpReply),
-    Turn(Answer, &'a Turn),
+    Turn(Answer, Box<Turn>),
 }
 
 /// Which turn was told, and what of it could not be.
@@ -145,7 +145,7 @@ impl Line<'_> {
             let served = shared.answer(&call, self.number);
             let sent = match served {
                 Served::Reply(reply) => self.whole(&reply, &call.method, Share::All),
-                Served::Turn(answer, turn) => self.turn(answer, turn, &call.method),
+                Served::Turn(answer, turn) => self.turn(answer, &turn, &call.method),
             };
             if let Err(end) = sent {
                 return end;
@@ -252,7 +252,7 @@ impl Line<'_> {
 
 impl Shared {
     /// Reads the request, records it, and finds its answer.
-    fn answer(&self, call: &HttpCall, connection: usize) -> Served<'_> {
+    fn answer(&self, call: &HttpCall, connection: usize) -> Served {
         let Some((protocol, operation)) = route::find(call) else {
             return Served::Reply(route::nowhere(call));
         };
@@ -302,11 +302,11 @@ impl Shared {
         protocol: &Protocol,
         kind: BodyKind,
         request: &rail_model::Request,
-    ) -> (Served<'_>, Told) {
-        match self.next_turn() {
+    ) -> (Served, Told) {
+        match self.next_turn(request) {
             Some((number, turn)) => {
-                let (answer, losses) = answer::to_request(protocol, kind, request, (number, turn));
-                (Served::Turn(answer, turn), Told { turn: Some(number - 1), losses })
+                let (answer, losses) = answer::to_request(protocol, kind, request, (number, &turn));
+                (Served::Turn(answer, Box::new(turn)), Told { turn: Some(number - 1), losses })
             }
             None => {
                 let error = answer::script_over(self.script.len());
@@ -316,7 +316,7 @@ impl Shared {
     }
 }
 
-fn unreadable<'a>(error: ApiError, inbound: &dyn Inbound) -> (Question, Told, Served<'a>) {
+fn unreadable(error: ApiError, inbound: &dyn Inbound) -> (Question, Told, Served) {
     let reply = inbound.write_error(&error);
     (Question::Unreadable(error), Told::default(), Served::Reply(reply))
 }

@@ -8,9 +8,12 @@ use rail_model::{ApiError, ErrorKind};
 use rail_testkit::{
     Authority, Conversation, Peer, Step, Turn, chunk, garbage, http_head, http_whole, last_chunk, sse_head,
 };
+use rail_wire::BodyKind;
 
 use crate::over::{Over, over_both};
-use crate::world::{ANTHROPIC, Frozen, attempt, plan, provider, record, request, text, upstream};
+use crate::world::{
+    ANTHROPIC, CHAT, Client, Frozen, attempt, plan, provider, record, relayed, request, text, upstream,
+};
 
 over_both! {
     connection_refused,
@@ -66,9 +69,19 @@ async fn asked(over: &Over, a: String) -> (Vec<String>, String, Duration) {
     (record(reply.sent()), text(&mut reply).await.unwrap(), world.elapsed())
 }
 
+/// The same for a server that always does the same: that an answer is passed on as it came can't matter.
+async fn asked_both_ways(over: &Over, a: String) -> (Vec<String>, String, Duration) {
+    let (record, text, elapsed) = asked(over, a.clone()).await;
+    let b = over.good();
+    let plan = plan([attempt(over.provider("a", a)), attempt(over.b(&b))]);
+    let relayed = relayed(&plan, &Client::new(CHAT, BodyKind::Stream)).await;
+    assert_eq!(relayed, (record.clone(), Ok(text.clone())), "passed on as it came");
+    (record, text, elapsed)
+}
+
 /// The fault of an address that fails each time: it is asked twice within its limits, then the other at once.
 async fn twice_at(over: &Over, a: String, line: &str) {
-    let (record, text, elapsed) = asked(over, a).await;
+    let (record, text, elapsed) = asked_both_ways(over, a).await;
     assert_eq!(
         (record, text.as_str()),
         (vec![line.to_owned(), line.to_owned(), "b 200 answered".to_owned()], "from b")
@@ -83,14 +96,14 @@ async fn twice(over: &Over, peer: Peer, line: &str) {
 
 /// The fault of a server that is not asked again.
 async fn once(over: &Over, peer: Peer, line: &str) {
-    let (record, text, elapsed) = asked(over, peer.url("/v1")).await;
+    let (record, text, elapsed) = asked_both_ways(over, peer.url("/v1")).await;
     assert_eq!((record, text.as_str()), (vec![line.to_owned(), "b 200 answered".to_owned()], "from b"));
     assert_eq!(elapsed, Duration::ZERO, "no pause before another target");
 }
 
 /// What is no fault: the first server answers.
 async fn answered(over: &Over, peer: Peer, expected: &str) {
-    let (record, text, elapsed) = asked(over, peer.url("/v1")).await;
+    let (record, text, elapsed) = asked_both_ways(over, peer.url("/v1")).await;
     assert_eq!((record, text.as_str()), (vec!["a 200 answered".to_owned()], expected));
     assert_eq!(elapsed, Duration::ZERO);
 }
@@ -105,6 +118,8 @@ async fn breaks(over: &Over, peer: Peer, kind: ErrorKind) {
     let broken = text(&mut reply).await.unwrap_err();
     assert_eq!(broken.error.kind, kind, "{broken}");
     assert_eq!((b.turns_taken(), world.elapsed()), (0, Duration::ZERO));
+    let client = Client::new(CHAT, BodyKind::Stream);
+    assert_eq!(relayed(&plan, &client).await, (vec!["a 200 answered".to_owned()], Err(kind)));
 }
 
 async fn connection_refused(over: &Over) {
@@ -245,6 +260,8 @@ async fn bad_utf8_and_bad_json(over: &Over) {
     twice(over, over.answers(stream(b"data: {\"id\":\"\xff\xfe\"}\n\n")), "a 200 passing $").await;
     twice(over, streams(over, &["data: {\"id\":}"]), "a 200 passing $").await;
     twice(over, over.answers(stream(&garbage(5000, 7))), "a 200 passing $").await;
+    let late = [sse_head(), event(HELLO), chunk(b"data: {\"id\":\"\xff\"}\n\n"), last_chunk()].concat();
+    breaks(over, over.answers(late), ErrorKind::Server).await;
 }
 
 /// A good answer, packed: before its first content, up to it, and all of it.

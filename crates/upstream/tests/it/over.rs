@@ -59,12 +59,9 @@ impl Over {
         self.peer(vec![Conversation::new(steps).repeat()])
     }
 
-    /// A server that answers every request with these bytes. It says that it closes each connection then, so that the next
-    /// request does not try whether it has already.
+    /// A server that answers every request with these bytes.
     pub(crate) fn answers(&self, bytes: Vec<u8>) -> Peer {
-        let at = bytes.windows(2).position(|pair| pair == b"\r\n").unwrap();
-        let (status, rest) = bytes.split_at(at);
-        self.always([Step::Send([status, b"\r\nconnection: close", rest].concat())])
+        self.always([Step::Send(closing(&bytes))])
     }
 
     /// A server of scripted models.
@@ -111,4 +108,11 @@ impl Over {
             Self::Tls(..) => format!("https://{host}/v1"),
         }
     }
+}
+
+/// An answer that says that it closes its connection, so that the next request does not try whether it has already.
+pub(crate) fn closing(answer: &[u8]) -> Vec<u8> {
+    let at = answer.windows(2).position(|pair| pair == b"\r\n").unwrap();
+    let (status, rest) = answer.split_at(at);
+    [status, b"\r\nconnection: close", rest].concat()
 }

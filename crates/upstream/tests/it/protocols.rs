@@ -5,9 +5,10 @@ use std::time::Duration;
 use rail_model::{ErrorKind, ProtocolId};
 use rail_route::Provider;
 use rail_testkit::{Peer, chunk, http_whole, last_chunk, sse_head};
+use rail_wire::BodyKind;
 
 use crate::over::{Over, over_both};
-use crate::world::{Frozen, attempt, plan, record, request, text, upstream};
+use crate::world::{Client, Frozen, attempt, plan, record, relayed, request, text, upstream};
 
 over_both! {
     a_good_answer,
@@ -121,14 +122,18 @@ fn streams(over: &Over, body: &str, stops: Stops) -> Peer {
     over.answers([sse_head(), pieces, last].concat())
 }
 
-/// What came of a question to the first server, with a good one behind it.
+/// What came of a question to the first server, with a good one behind it. Whether the answer is passed on as it came or not
+/// can't matter.
 async fn asked(over: &Over, spoken: &Spoken, peer: Peer) -> (Vec<String>, Result<String, ErrorKind>) {
     let b = over.good();
     let plan = plan([attempt(spoken.provider(over, &peer)), attempt(over.b(&b))]);
     let mut world = Frozen::new();
     let mut reply = world.ask(&upstream(), &plan, &request()).await.unwrap();
     assert!(world.elapsed() <= Duration::from_secs(1), "at most one pause");
-    (record(reply.sent()), text(&mut reply).await.map_err(|broken| broken.error.kind))
+    let translated = (record(reply.sent()), text(&mut reply).await.map_err(|broken| broken.error.kind));
+    let client = Client::new(spoken.protocol, BodyKind::Stream);
+    assert_eq!(relayed(&plan, &client).await, translated, "{}", spoken.protocol);
+    translated
 }
 
 fn twice(line: &str) -> (Vec<String>, Result<String, ErrorKind>) {

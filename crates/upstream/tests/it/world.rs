@@ -3,10 +3,13 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use rail_model::{Assembler, Event, Message, Part, PartBody, ProtocolId, Request, Role};
+use bytes::Bytes;
+use rail_model::{Assembler, ErrorKind, Event, Message, Part, PartBody, ProtocolId, Request, Role};
 use rail_route::{Attempt, ModelProfile, Plan, Provider, Retry, Target, Timeouts, ToolStyle};
 use rail_testkit::Peer;
-use rail_upstream::{Broken, Class, NoAnswer, Note, Notes, Outcome, Reply, Sent, Upstream};
+use rail_upstream::{Broken, Class, NoAnswer, Note, Notes, Original, Outcome, Reply, Sent, Upstream};
+use rail_wire::{BodyKind, HttpCall, Protocol};
+use serde_json::json;
 use tokio::sync::mpsc as channel;
 use tokio::time::Instant;
 
@@ -136,7 +139,28 @@ impl Frozen {
         test: impl Future<Output = ()>,
     ) -> Result<Reply, NoAnswer> {
         let heard = Arc::clone(&self.heard);
-        let mut asked = Box::pin(upstream.ask(plan, request, &*heard));
+        self.wait(upstream.ask(plan, request, &*heard), test).await
+    }
+
+    /// Asks as a client does that wrote the request itself, and lets each pause pass.
+    pub(crate) async fn relay(
+        &mut self,
+        upstream: &Upstream,
+        plan: &Plan,
+        client: &Client,
+    ) -> Result<Reply, NoAnswer> {
+        let heard = Arc::clone(&self.heard);
+        let original = Original { protocol: client.protocol.id, body: &client.body };
+        self.wait(upstream.relay(plan, &client.request, &original, &*heard), std::future::pending()).await
+    }
+
+    /// Waits for an answer and lets each pause pass, while the test does something else too.
+    pub(crate) async fn wait<T>(
+        &mut self,
+        asked: impl Future<Output = T>,
+        test: impl Future<Output = ()>,
+    ) -> T {
+        let mut asked = Box::pin(asked);
         let mut test = Box::pin(async {
             test.await;
             std::future::pending::<()>().await;
@@ -161,6 +185,84 @@ impl Frozen {
     }
 }
 
+/// A client's request, as it wrote it and as it is read.
+pub(crate) struct Client {
+    pub(crate) protocol: &'static Protocol,
+    pub(crate) body: Bytes,
+    pub(crate) request: Request,
+}
+
+impl Client {
+    /// A client of this protocol that asks for the model `asked`.
+    pub(crate) fn new(protocol: ProtocolId, kind: BodyKind) -> Self {
+        let stream = kind == BodyKind::Stream;
+        let body = match protocol.name() {
+            "anthropic" => {
+                json!({"model": "asked", "max_tokens": 9, "messages": [{"role": "user", "content": "question"}], "stream": stream})
+            }
+            "openai-chat" if stream => {
+                json!({"model": "asked", "messages": [{"role": "user", "content": "question"}], "stream": true, "stream_options": {"include_usage": true}})
+            }
+            "openai-chat" => json!({"model": "asked", "messages": [{"role": "user", "content": "question"}]}),
+            "openai-responses" => {
+                json!({"model": "asked", "input": [{"role": "user", "content": "question"}], "stream": stream})
+            }
+            _ => json!({"contents": [{"role": "user", "parts": [{"text": "question"}]}]}),
+        };
+        Self::saying(protocol, kind, &body.to_string())
+    }
+
+    /// A client of this protocol that says this.
+    pub(crate) fn saying(protocol: ProtocolId, kind: BodyKind, body: &str) -> Self {
+        let protocol = rail_wire::find(protocol.name()).unwrap();
+        let verb = if kind == BodyKind::Stream { "streamGenerateContent" } else { "generateContent" };
+        let call = HttpCall::post(format!("/v1beta/models/asked:{verb}"), body.into());
+        let request = protocol.inbound.decode_request(&call).unwrap();
+        Self { protocol, body: Bytes::from(body.to_owned()), request }
+    }
+}
+
+/// All bytes of an answer that is passed on, and how it broke if it did.
+pub(crate) async fn raw(reply: &mut Reply) -> (Vec<u8>, Option<Broken>) {
+    let mut bytes = Vec::new();
+    while let Some(piece) = reply.next_raw(Some("asked")).await {
+        match piece {
+            Ok(piece) => bytes.extend_from_slice(&piece),
+            Err(broken) => return (bytes, Some(broken)),
+        }
+    }
+    (bytes, None)
+}
+
+/// What comes of a client's request: the record, and the text or how the answer broke. It is read from the bytes themselves
+/// wherever they can be passed on.
+pub(crate) async fn relayed(plan: &Plan, client: &Client) -> (Vec<String>, Result<String, ErrorKind>) {
+    let mut world = Frozen::new();
+    let mut reply = world.relay(&upstream(), plan, client).await.unwrap();
+    let record = record(reply.sent());
+    if !reply.relayable() {
+        return (record, text(&mut reply).await.map_err(|broken| broken.error.kind));
+    }
+    let asked = plan.attempts.iter().find(|attempt| attempt.target == *reply.target()).unwrap();
+    assert_eq!(asked.provider.protocol, client.protocol.id);
+    let (bytes, broken) = raw(&mut reply).await;
+    assert!(bytes.ends_with(b"\n\n"), "only whole frames: {}", String::from_utf8_lossy(&bytes));
+    let text = text_in(client.protocol, BodyKind::Stream, &bytes);
+    (record, broken.map_or(Ok(text), |broken| Err(broken.error.kind)))
+}
+
+/// The text in the bytes of an answer, which may lack their end.
+pub(crate) fn text_in(protocol: &Protocol, kind: BodyKind, bytes: &[u8]) -> String {
+    let (mut decoder, mut events) = (protocol.outbound.decoder(kind), Vec::new());
+    decoder.push(bytes, &mut events).unwrap();
+    let _ = decoder.finish(&mut events);
+    let failed = events.iter().any(|event| matches!(event, Event::Failed(_)));
+    assert!(!failed, "whoever passes the bytes on says himself what failed");
+    let mut assembler = Assembler::default();
+    events.into_iter().for_each(|event| assembler.push(event));
+    said(&assembler)
+}
+
 /// Waits until a peer's script came to this mark.
 pub(crate) async fn reached(peer: &Arc<Peer>, mark: &'static str) {
     let peer = Arc::clone(peer);
@@ -180,10 +282,14 @@ pub(crate) async fn rest(reply: &mut Reply) -> Result<Vec<Event>, Broken> {
 pub(crate) async fn text(reply: &mut Reply) -> Result<String, Broken> {
     let mut assembler = Assembler::default();
     rest(reply).await?.into_iter().for_each(|event| assembler.push(event));
+    Ok(said(&assembler))
+}
+
+fn said(assembler: &Assembler) -> String {
     let parts = assembler.parts().iter();
-    Ok(parts
+    parts
         .filter_map(|part| if let PartBody::Text(text) = &part.body { Some(text.as_str()) } else { None })
-        .collect())
+        .collect()
 }
 
 /// The record in short: target, status, end, and `$` where a charge is possible.

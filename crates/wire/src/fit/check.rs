@@ -221,11 +221,13 @@ impl Checker<'_> {
             Some(ToolChoice::Among { names, .. }) => !names.is_empty() && names.iter().all(declared),
         };
         self.demand(known, || "a choice of tools that are not there".into());
-        match &self.request.tool_choice {
-            Some(ToolChoice::Named(name)) => self.name(name),
-            Some(ToolChoice::Among { names, .. }) => names.iter().for_each(|name| self.name(name)),
-            Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Any | ToolChoice::Opaque(_)) | None => {}
-        }
+        let chosen = match &self.request.tool_choice {
+            Some(ToolChoice::Named(name)) => std::slice::from_ref(name),
+            Some(ToolChoice::Among { names, .. }) => names,
+            Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Any | ToolChoice::Opaque(_)) | None => &[],
+        };
+        // A client may well name no tool at all to its own protocol, which will say so.
+        chosen.iter().filter(|name| !name.is_empty()).for_each(|name| self.name(name));
     }
 
     fn cache(&mut self) {

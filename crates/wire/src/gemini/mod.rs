@@ -25,6 +25,8 @@ mod types;
 
 use rail_model::{ApiError, EmbedReply, EmbedRequest, ProtocolId, Request, TokenCount};
 
+pub use path::unescape;
+
 use crate::error::WireError;
 use crate::fit::{Results, Rules};
 use crate::frame::{Decode, Framed, JsonArray, Whole};

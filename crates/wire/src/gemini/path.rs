@@ -67,7 +67,8 @@ fn escape(text: &str) -> String {
     out
 }
 
-fn unescape(text: &str) -> String {
+/// The text of a path whose percent escapes are undone; what is no escape stays as it is.
+pub fn unescape(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.as_bytes();
     while let Some((&byte, rest)) = bytes.split_first() {

@@ -1,7 +1,8 @@
 //! Linear cost, shown by counted work: twice the input allocates twice, not four times, as much.
 
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop};
-use rail_wire::{ALL, BodyKind, Protocol};
+use rail_wire::{ALL, BodyKind, HttpCall, Protocol, TargetSpec};
+use serde_json::{Value, json};
 
 use crate::corpus::write_answer;
 
@@ -77,4 +78,41 @@ fn a_long_line_in_small_reads_costs_linear_work() {
         });
         assert!(large < small * 6, "{}: {small} bytes of work for a quarter of {large}", protocol.id);
     }
+}
+
+/// A long conversation of Claude Code's kind with 60 tools, of about so many bytes.
+fn long_request(bytes: usize) -> Vec<u8> {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string", "description": "Where it is."}, "limit": {"type": "integer"}}, "required": ["path"]});
+    let tools: Vec<Value> = (0..60)
+        .map(|at| json!({"name": format!("tool_{at}"), "description": "Reads a file. ".repeat(20), "input_schema": schema}))
+        .collect();
+    let text = "fn main() {\n    println!(\"hello\");\n}\n".repeat(50);
+    let turns = (0..bytes / 2300).flat_map(|at| {
+        let id = format!("toolu_{at}");
+        let call = json!({"role": "assistant", "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": id, "name": "tool_1", "input": {"path": "a"}}]});
+        let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": text}]});
+        [call, result]
+    });
+    let messages: Vec<Value> = [json!({"role": "user", "content": "Go."})].into_iter().chain(turns).collect();
+    let body =
+        json!({"max_tokens": 32000, "stream": true, "tools": tools, "messages": messages, "model": "m"});
+    serde_json::to_vec(&body).unwrap()
+}
+
+#[test]
+fn passing_a_request_on_costs_little_more_than_its_copy() {
+    let protocol = &rail_wire::anthropic::PROTOCOL;
+    let body = long_request(300_000);
+    let request = protocol.inbound.decode_request(&HttpCall::post("", body.clone())).unwrap();
+    let target = TargetSpec::new("t");
+    let forwarded = allocation_counter::measure(|| {
+        assert!(protocol.outbound.forward(&request, &target, &body).is_some());
+    });
+    let encoded = allocation_counter::measure(|| {
+        protocol.outbound.encode_request(&request, &target);
+    });
+    let copy = body.len() as u64;
+    assert!(forwarded.bytes_total < copy + copy / 4, "{} bytes for a copy of {copy}", forwarded.bytes_total);
+    assert!(forwarded.bytes_total * 3 < encoded.bytes_total, "{} bytes to encode", encoded.bytes_total);
+    assert!(forwarded.count_total * 3 < encoded.count_total);
 }

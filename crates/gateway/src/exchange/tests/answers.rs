@@ -6,7 +6,7 @@ use rail_testkit::{Models, Turn, call, text};
 use rail_wire::{ALL, BodyKind, HttpCall, Operation, Protocol};
 use serde_json::{Value, json};
 
-use super::world::{World, arrival, body, from, header, protocol, question, read};
+use super::world::{World, arrival, body, from, header, protocol, provider, question, read};
 
 /// What an answer says, in short.
 fn said(reply: &Reply) -> Vec<String> {
@@ -30,7 +30,7 @@ async fn asked(client: &'static Protocol, server: &Protocol, stream: bool) {
     let world = World::on(&[("a", server, &models)]).await;
     let response = world.ask(arrival(client, &question(stream))).await;
     assert_eq!(header(&response, "x-switchrail-target"), Some("a,m"), "{about}");
-    assert_eq!(header(&response, "x-switchrail-virtual-model"), Some("default"), "{about}");
+    assert_eq!(header(&response, "x-switchrail-virtual-model"), Some("coding"), "{about}");
     let content = if stream { "text/event-stream; charset=utf-8" } else { "application/json" };
     assert_eq!(header(&response, "content-type"), Some(content), "{about}");
     let kind = if stream { BodyKind::Stream } else { BodyKind::Whole };
@@ -129,17 +129,17 @@ async fn calls_in_text_are_recorded_as_mended() {
     let wrote = "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n</tool_call>";
     for stream in [true, false] {
         let models = Models::start(vec![Turn::reply(vec![text(wrote)])]).unwrap();
-        let chat = protocol("openai-chat");
-        let world = World::on(&[("a", chat, &models)]).await;
+        let mixed = provider("a", protocol("openai-chat"), &models).replace("native", "mixed");
+        let world = World::new(&format!("{mixed}[router]\ndefault = \"a,m\"\n")).await;
         let kind = if stream { BodyKind::Stream } else { BodyKind::Whole };
         let response = world.ask(arrival(protocol("anthropic"), &question(stream))).await;
         let reply = read(protocol("anthropic"), kind, response).await.unwrap();
-        assert_eq!(said(&reply), [r#"read {"path":"a.txt"}"#]);
+        assert_eq!(said(&reply), [r#"read {"path": "a.txt"}"#]);
         let repairs = world.record().await.repairs;
         assert_eq!(repairs.len(), 1, "{repairs:?}");
         let repair = repairs[0].value();
         assert_eq!(repair["tool"], "read");
-        assert_eq!(repair["after"], json!({"name": "read", "arguments": r#"{"path":"a.txt"}"#}));
+        assert_eq!(repair["after"], json!({"name": "read", "arguments": r#"{"path": "a.txt"}"#}));
         assert!(repair["done"][0]["step"].as_str().unwrap().starts_with("found:"), "{repair}");
     }
 }

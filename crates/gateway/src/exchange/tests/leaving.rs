@@ -1,4 +1,4 @@
-//! Clients that go away, answers that break, and back-pressure.
+//! Clients that go away, and answers that break.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -42,12 +42,12 @@ async fn leaving_before_the_first_byte_ends_the_request() {
 
 #[tokio::test]
 async fn leaving_in_the_middle_ends_the_request_and_counts_what_was_seen() {
-    let models = Arc::new(Models::start(vec![Turn::stall(vec![text("some words of an answer")])]).unwrap());
+    let models = Arc::new(Models::start(vec![Turn::stall(vec![text("partial")])]).unwrap());
     let world = World::on(&[("a", protocol("openai-chat"), &models)]).await;
     let response = world.ask(arrival(protocol("anthropic"), &question(true))).await;
     let mut body = response.into_body();
     let mut all = String::new();
-    while !all.contains("answer") {
+    while !all.contains("partial") {
         all.push_str(&piece(&mut body).await.unwrap());
     }
     assert!(world.records().await.is_empty(), "it has no end yet");
@@ -56,7 +56,7 @@ async fn leaving_in_the_middle_ends_the_request_and_counts_what_was_seen() {
     let entry = world.record().await;
     assert_eq!((entry.ending, entry.status), (Ending::Left, 200));
     assert_eq!((entry.target.as_deref(), entry.sent[0].outcome.as_str()), (Some("a,m"), "answered"));
-    assert!(entry.tokens.input > 20 && entry.tokens.output >= 5, "{:?}", entry.tokens);
+    assert!(entry.tokens.input > 20 && entry.tokens.output > 0, "{:?}", entry.tokens);
     assert_eq!(world.gateway.sessions().lock().unwrap().len(), 0, "no complete answer");
 }
 
@@ -66,9 +66,9 @@ async fn an_answer_that_breaks_after_content_ends_with_the_protocols_own_error()
     for client in ALL {
         for server in ["openai-chat", "anthropic"] {
             for turn in [
-                Turn::breaks(vec![text("a beginning")], error()),
-                Turn::cut(vec![text("a beginning")]),
-                Turn::markerless(vec![text("a beginning")]),
+                Turn::breaks(vec![text("begun")], error()),
+                Turn::cut(vec![text("begun")]),
+                Turn::markerless(vec![text("begun")]),
             ] {
                 let about = format!("{} on {server}: {turn:?}", client.id);
                 let models = Models::start(vec![turn]).unwrap();
@@ -80,7 +80,7 @@ async fn an_answer_that_breaks_after_content_ends_with_the_protocols_own_error()
                 decoder.push(&body, &mut events).unwrap();
                 decoder.finish(&mut events).unwrap();
                 assert!(matches!(events.last(), Some(Event::Failed(_))), "{about}: {events:?}");
-                assert!(String::from_utf8_lossy(&body).contains("a beginning"), "{about}");
+                assert!(String::from_utf8_lossy(&body).contains("begun"), "{about}");
                 let entry = world.record().await;
                 assert_eq!((entry.ending, entry.status), (Ending::Broken, 200), "{about}");
                 assert!(entry.problem.is_some() && entry.tokens.output > 0, "{about}");
@@ -93,28 +93,13 @@ async fn an_answer_that_breaks_after_content_ends_with_the_protocols_own_error()
 async fn a_whole_answer_that_breaks_is_an_error_with_a_status() {
     let models = Models::start(vec![Turn::raw(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
-         data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a beginning\"}}]}\n\n",
+         data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"begun\"}}]}\n\n",
     )])
     .unwrap();
     let chat = protocol("openai-chat");
     let world = World::on(&[("a", chat, &models)]).await;
     let response = world.ask(arrival(chat, &question(false))).await;
     assert_eq!(response.status(), 500);
-    assert!(!String::from_utf8_lossy(&body(response).await).contains("a beginning"));
+    assert!(!String::from_utf8_lossy(&body(response).await).contains("begun"));
     assert_eq!(world.record().await.ending, Ending::Broken);
-}
-
-#[tokio::test]
-async fn an_answer_that_nobody_takes_is_not_read_ahead() {
-    let long = "x".repeat(40 << 20);
-    let models = Models::start(vec![Turn::reply(vec![text(long)]).reached("all sent")]).unwrap();
-    let chat = protocol("openai-chat");
-    let world = World::on(&[("a", chat, &models)]).await;
-    let mut body = world.ask(arrival(chat, &question(true))).await.into_body();
-    let mut size = 0;
-    while let Some(more) = piece(&mut body).await {
-        size += more.len();
-    }
-    assert!(size > 40 << 20);
-    assert_eq!(world.record().await.ending, Ending::Answered);
 }

@@ -1,12 +1,13 @@
 //! Lists of models, token counts and embeddings.
 
-use rail_ledger::Ending;
+use rail_ledger::{Ending, Money};
 use rail_model::{EmbedInput, EmbedRequest};
-use rail_testkit::Models;
+use rail_testkit::{COUNTED, Models};
 use rail_wire::{HttpCall, Operation, find};
 use serde_json::{Value, json};
 
 use super::world::{World, body, counting, embedding, from, header, protocol};
+use crate::arrival::Arrival;
 
 const MORE: &str = "coding = \"b,n\"\n[aliases]\nclaude-opus = \"coding\"\n\"gpt-*\" = \"a,m\"\n";
 
@@ -87,7 +88,8 @@ async fn a_count_is_estimated_where_no_target_counts() {
     for (client, key) in
         [("anthropic", "input_tokens"), ("openai-responses", "input_tokens"), ("gemini", "totalTokens")]
     {
-        let response = world.ask(counting(protocol(client))).await;
+        let arrival = Arrival { id: client.to_owned(), ..counting(protocol(client)) };
+        let response = world.ask(arrival).await;
         assert_eq!(response.status(), 200, "{client}");
         let count: Value = serde_json::from_slice(&body(response).await).unwrap();
         assert!(count[key].as_u64().unwrap() > 20, "{client}: {count}");
@@ -100,6 +102,42 @@ async fn a_count_is_estimated_where_no_target_counts() {
             ("count", Ending::Answered, 0)
         );
         assert!(entry.problem.unwrap().starts_with("estimated, because"));
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_counts_is_asked() {
+    let models = Models::start(vec![]).unwrap();
+    let (chat, anthropic) = (protocol("openai-chat"), protocol("anthropic"));
+    let world = World::on(&[("a", anthropic, &models), ("b", chat, &models)]).await;
+    let response = world.ask(counting(protocol("gemini"))).await;
+    assert_eq!(header(&response, "x-switchrail-target"), Some("a,m"));
+    let count: Value = serde_json::from_slice(&body(response).await).unwrap();
+    assert_eq!(count["totalTokens"], json!(COUNTED));
+    let entry = world.record().await;
+    assert_eq!((entry.target.as_deref(), entry.problem, entry.cost), (Some("a,m"), None, Some(Money(0))));
+}
+
+#[tokio::test]
+async fn embeddings_are_answered_by_another_protocol_and_paid_for() {
+    let models = Models::start(vec![]).unwrap();
+    for (client, server) in [("openai-chat", "gemini"), ("gemini", "openai-chat")] {
+        let world = World::on(&[("a", protocol(server), &models)]).await;
+        let request = EmbedRequest {
+            model: "vectors".to_owned(),
+            inputs: vec![EmbedInput::Text("some text".to_owned())],
+            ..EmbedRequest::default()
+        };
+        let response = world.ask(embedding(protocol(client), &request)).await;
+        assert_eq!(
+            (response.status().as_u16(), header(&response, "x-switchrail-target")),
+            (200, Some("a,m"))
+        );
+        let reply = protocol(client).outbound.read_embed(&body(response).await).unwrap();
+        assert!(reply.vectors.len() == 1 && !reply.vectors[0].is_empty(), "{client}");
+        let entry = world.record().await;
+        assert_eq!((entry.operation.as_str(), entry.ending), ("embed", Ending::Answered), "{client}");
+        assert!(entry.tokens.input > 0 && entry.tokens.output == 0, "{client}: {:?}", entry.tokens);
     }
 }
 

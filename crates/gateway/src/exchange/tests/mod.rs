@@ -2,6 +2,7 @@
 
 mod answers;
 mod endings;
+mod keys;
 mod leaving;
 mod lists;
 mod waiting;

@@ -38,7 +38,7 @@ pub(super) fn protocol(name: &str) -> &'static Protocol {
 pub(super) fn provider(name: &str, protocol: &Protocol, models: &Models) -> String {
     format!(
         "[providers.{name}]\nprotocol = \"{}\"\nbase_url = \"{}\"\nkey = \"sk-of-{name}-12345678\"\nretry = {{ tries = 0 }}\n\
-         models = {{ m = {{ price = {{ input = 1.0, output = 2.0 }}, tools = \"mixed\", vision = true, stream_usage = true }} }}\n",
+         models = {{ m = {{ price = {{ input = 1.0, output = 2.0 }}, tools = \"native\", vision = true, stream_usage = true }} }}\n",
         protocol.id,
         models.base_url(protocol.id),
     )
@@ -98,7 +98,8 @@ impl World {
     pub(super) async fn record(&self) -> Entry {
         let mut entries = self.records().await;
         assert_eq!(entries.len(), 1, "{entries:?}");
-        entries.remove(0)
+        let id = entries.remove(0).id;
+        self.gateway.ledger().entry(&id).await.unwrap().unwrap()
     }
 }
 
@@ -186,7 +187,7 @@ pub(super) fn header<'a>(response: &'a Response<Body>, name: &str) -> Option<&'a
 pub(super) fn telling(script: Vec<Turn>) -> (Models, channel::UnboundedReceiver<()>) {
     let (told, come) = channel::unbounded_channel();
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-    let models = Models::listen(anywhere, script, move |_| drop(told.send(()))).unwrap();
+    let models = Models::listen(anywhere, script, move |_| told.send(()).unwrap_or_default()).unwrap();
     (models, come)
 }
 

@@ -6,7 +6,6 @@ use rail_ledger::{Entry, Tokens};
 use serde::Serialize;
 
 use crate::observe::clock::{time_of_day, written};
-use crate::observe::metrics::ending_word;
 
 /// The most characters of a text from outside in one line.
 const MOST_CHARS: usize = 500;
@@ -74,7 +73,7 @@ impl Remark<'_> {
 /// The line of a request for people.
 pub(super) fn request_text(entry: &Entry) -> String {
     let mut out = String::new();
-    begin(&mut out, entry.at.saturating_add(entry.total_ms), ending_word(entry.ending));
+    begin(&mut out, entry.at.saturating_add(entry.total_ms), entry.ending.word());
     let asked = if entry.asked.is_empty() { "-" } else { &entry.asked };
     let _ = write!(out, " {} {:>8}  {}", entry.status, time(entry.total_ms), harmless(asked));
     if let Some(target) = &entry.target {
@@ -138,7 +137,7 @@ pub(super) fn request_json(entry: &Entry) -> String {
         level: if wrong { Level::Warn } else { Level::Info },
         event: "request",
         request: &entry.id,
-        ending: ending_word(entry.ending),
+        ending: entry.ending.word(),
         status: entry.status,
         protocol: &entry.protocol,
         operation: &entry.operation,

@@ -171,7 +171,7 @@ impl Counted {
         let operation = self.words.of(&entry.operation);
         let virtual_model = self.words.of(entry.virtual_model.as_deref().unwrap_or_default());
         let target_word = self.words.of(target);
-        let ending = self.words.of(ending_word(entry.ending));
+        let ending = self.words.of(entry.ending.word());
         let status = self.words.of(&entry.status.to_string());
         self.requests.add([protocol, operation, virtual_model, target_word, ending, status], 1.0);
         self.seconds.saw([protocol, operation, ending], seconds(entry.total_ms));
@@ -313,17 +313,6 @@ impl Gauges<'_> {
         let name = "switchrail_build_info";
         head(out, name, "gauge", "The version that runs.");
         sample(out, name, &[("version", env!("CARGO_PKG_VERSION"))], "1");
-    }
-}
-
-/// The word for how a request ended.
-pub(crate) fn ending_word(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Answered => "answered",
-        Ending::Failed => "failed",
-        Ending::Broken => "broken",
-        Ending::Left => "left",
-        Ending::Refused => "refused",
     }
 }
 

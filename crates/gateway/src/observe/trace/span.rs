@@ -9,7 +9,7 @@ use super::context::{Context, new_span};
 use super::proto::{Message, Value};
 use crate::observe::known::{Known, model_of};
 use crate::observe::mask::Mask;
-use crate::observe::metrics::{ending_word, error_type, operation_name, whole_ms};
+use crate::observe::metrics::{error_type, operation_name, whole_ms};
 
 /// The most characters of a text in a span.
 const MOST_CHARS: usize = 500;
@@ -86,9 +86,9 @@ impl Told<'_> {
 
         let (error, failed) = match entry.ending {
             Ending::Answered => ("", false),
-            Ending::Failed | Ending::Broken => (ending_word(entry.ending), true),
+            Ending::Failed | Ending::Broken => (entry.ending.word(), true),
             // What the client did wrong, or that it went away, is no error of the server's.
-            Ending::Refused | Ending::Left => (ending_word(entry.ending), false),
+            Ending::Refused | Ending::Left => (entry.ending.word(), false),
         };
         match entry.status {
             status if !error.is_empty() && status >= 400 => text(span, "error.type", &status.to_string()),
@@ -132,7 +132,7 @@ impl Told<'_> {
         let why = entry.route.as_ref().and_then(|route| serde_json::from_str::<Why<'_>>(route.text()).ok());
         text(span, "switchrail.route.why", &why.map(|route| self.text(&route.why)).unwrap_or_default());
         text(span, "switchrail.target", entry.target.as_deref().unwrap_or_default());
-        text(span, "switchrail.ending", ending_word(entry.ending));
+        text(span, "switchrail.ending", entry.ending.word());
         set(span, "switchrail.relayed", Value::Bool(entry.relayed));
         set(span, "switchrail.sends", Value::Int(entry.sent.len() as u64));
         set(span, "switchrail.repairs", Value::Int(entry.repairs.len() as u64));

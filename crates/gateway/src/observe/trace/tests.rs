@@ -141,7 +141,7 @@ fn watched_by(answers: &Arc<Answers>) -> (Observe, Lines) {
 }
 
 fn lost(observe: &Observe) -> u64 {
-    let metrics = observe.metrics(&[], None);
+    let metrics = observe.metrics(&[], 0);
     let line = metrics.lines().find(|line| line.starts_with("switchrail_dropped_total{what=\"spans\"}"));
     line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
 }

@@ -1,0 +1,88 @@
+//! What keys may ask for, and what they pay.
+
+use rail_ledger::{Budget, Ending, Key, Money, NewKey, Period, Rate};
+use rail_model::{ApiError, ErrorKind, Request, Usage};
+use rail_testkit::{Models, Turn, text};
+use rail_wire::{ALL, BodyKind};
+
+use super::world::{World, arrival, protocol, question, read};
+use crate::arrival::Arrival;
+
+async fn key(world: &World, new: NewKey) -> Key {
+    world.gateway.ledger().create_key(&new, 1_800_000_000_000).await.unwrap().0
+}
+
+fn named(name: &str) -> NewKey {
+    NewKey { name: name.to_owned(), ..NewKey::default() }
+}
+
+/// Asks with a key, in each protocol, and gives what came of it each time.
+async fn asked(world: &World, key: &Key, request: &Request) -> Vec<Result<(), ApiError>> {
+    let mut answers = Vec::new();
+    for client in ALL {
+        let id = format!("{}-{}-{}", key.name, request.model, client.id);
+        let arrival = Arrival { id, key: Some(key.clone()), ..arrival(client, request) };
+        let response = world.ask(arrival).await;
+        answers.push(read(client, BodyKind::Whole, response).await.map(drop));
+    }
+    answers
+}
+
+#[tokio::test]
+async fn a_key_asks_for_the_models_it_may() {
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
+    let world =
+        World::with(&[("a", protocol("openai-chat"), &models)], "[aliases]\nclaude = \"a,m\"\n").await;
+    for (allowed, model, may) in [
+        ("claude", "claude", true),
+        ("a,m", "claude", true),
+        ("coding", "anything", true),
+        ("coding", "a,m", false),
+        ("other*", "claude", false),
+    ] {
+        let new = NewKey { models: vec![allowed.to_owned()], ..named(&format!("{allowed}-{model}")) };
+        let key = key(&world, new).await;
+        let request = Request { model: model.to_owned(), ..question(false) };
+        for answer in asked(&world, &key, &request).await {
+            let refused = answer.err().map(|error| (error.kind, error.status));
+            assert_eq!(refused, (!may).then_some((ErrorKind::Permission, 403)), "{allowed} for {model}");
+        }
+    }
+    let refused = world.records().await.into_iter().filter(|entry| entry.ending == Ending::Refused);
+    assert!(refused.clone().all(|entry| entry.sent.is_empty() && entry.cost == Some(Money(0))));
+    assert_eq!((refused.count(), models.requests().len()), (8, 12));
+}
+
+#[tokio::test]
+async fn a_key_that_asks_too_often_is_told_when_to_come_back() {
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
+    let world = World::on(&[("a", protocol("openai-chat"), &models)]).await;
+    let key = key(&world, NewKey { rate: Some(Rate { per_minute: 1 }), ..named("slow") }).await;
+    let answers = asked(&world, &key, &question(false)).await;
+    assert!(answers[0].is_ok());
+    for answer in &answers[1..] {
+        let error = answer.as_ref().unwrap_err();
+        assert_eq!((error.kind, error.status), (ErrorKind::RateLimited, 429));
+    }
+}
+
+#[tokio::test]
+async fn a_spent_budget_ends_a_key_in_words_that_no_client_retries() {
+    let usage = Usage { input: Some(500_000), output: Some(500_000), ..Usage::default() };
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).usage(usage).repeat()]).unwrap();
+    let world = World::on(&[("a", protocol("openai-chat"), &models)]).await;
+    let budget = Some(Budget { amount: Money(1_000_000_000), per: Period::Day });
+    let key = key(&world, NewKey { budget, ..named("poor") }).await;
+    let first = world.ask(Arrival { key: Some(key.clone()), ..arrival(ALL[0], &question(false)) }).await;
+    assert_eq!(first.status(), 200);
+    assert_eq!(world.record().await.cost, Some(Money(1_500_000_000)));
+    let kinds: Vec<(ErrorKind, u16)> = asked(&world, &key, &question(false))
+        .await
+        .into_iter()
+        .map(|answer| answer.unwrap_err())
+        .map(|error| (error.kind, error.status))
+        .collect();
+    let quota = ErrorKind::Quota;
+    assert_eq!(kinds, [(quota, 402), (quota, 429), (quota, 429), (quota, 429)]);
+    assert_eq!(models.requests().len(), 1);
+}
