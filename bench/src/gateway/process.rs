@@ -63,10 +63,13 @@ impl Server {
         let config = home.path().join("config/switchrail");
         fs::create_dir_all(&config).map_err(told)?;
         fs::write(config.join("config.toml"), settings(model)).map_err(told)?;
+        // Not where the configuration is, nor where it runs: both are watched for changes.
+        let work = home.path().join("work");
+        fs::create_dir_all(&work).map_err(told)?;
         let log = fs::File::create(home.path().join("log")).map_err(told)?;
         let addr = free_address().map_err(told)?;
         let mut command = Command::new(program);
-        command.args(["serve", "--listen", &addr.to_string()]).env_clear().current_dir(home.path());
+        command.args(["serve", "--listen", &addr.to_string()]).env_clear().current_dir(work);
         for (name, folder) in [
             ("HOME", "."),
             ("XDG_CONFIG_HOME", "config"),

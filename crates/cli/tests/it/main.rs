@@ -19,6 +19,7 @@ mod record;
 mod run;
 mod scratch;
 mod serve;
+mod soak;
 mod switch;
 mod terminal;
 mod translate;

@@ -18,16 +18,16 @@ fn config(models: &[&str]) -> String {
 }
 
 /// A gateway that runs; it is ended with the test.
-struct Serving {
-    child: Child,
+pub(crate) struct Serving {
+    pub(crate) child: Child,
     out: BufReader<ChildStdout>,
     err: BufReader<ChildStderr>,
-    addr: String,
+    pub(crate) addr: String,
     greeting: String,
 }
 
 impl Serving {
-    fn start(home: &Home, args: &[&str]) -> Self {
+    pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
         let mut child = home.start(&[&["serve"], args].concat());
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let err = BufReader::new(child.stderr.take().unwrap());
@@ -56,13 +56,13 @@ impl Serving {
     }
 
     #[expect(clippy::disallowed_methods, reason = "a signal is sent by another process, as a terminal does")]
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
 
     /// Its exit code, and what it still said.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
         self.err.read_to_string(&mut rest).unwrap();
