@@ -20,3 +20,13 @@ pub(crate) struct Arrival {
     /// The request itself. Its headers no longer hold the gateway's key.
     pub(crate) call: HttpCall,
 }
+
+/// What is asked, in the ledger's word.
+pub(crate) fn word(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Generate | Operation::GenerateStream => "generate",
+        Operation::Count => "count",
+        Operation::Embed => "embed",
+        Operation::Models => "models",
+    }
+}

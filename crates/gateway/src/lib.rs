@@ -8,6 +8,7 @@ mod body;
 mod exchange;
 mod gateway;
 mod observe;
+mod refusal;
 mod serve;
 
 pub use exchange::codex_model;

@@ -272,34 +272,16 @@ fn make_lean(entry: &mut Entry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ending, KeyId, Money, Tokens};
+    use crate::{Ending, KeyId, Money};
 
     fn entry(long: usize, cost: Option<i64>) -> Entry {
         Entry {
-            id: String::new(),
-            at: 0,
             key: Some(KeyId("k".to_owned())),
-            client: String::new(),
-            session: None,
-            protocol: String::new(),
-            operation: String::new(),
-            stream: false,
-            asked: String::new(),
-            virtual_model: None,
-            route: None,
-            target: None,
-            sent: Vec::new(),
-            relayed: false,
-            repairs: Vec::new(),
-            losses: Vec::new(),
-            tokens: Tokens::default(),
             cost: cost.map(Money),
-            first_ms: None,
-            total_ms: 0,
             ending: Ending::Answered,
             status: 200,
             problem: Some("x".repeat(long)),
-            bodies: None,
+            ..Entry::begun(String::new(), 0)
         }
     }
 

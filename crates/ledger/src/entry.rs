@@ -56,6 +56,42 @@ pub struct Entry {
     pub bodies: Option<Bodies>,
 }
 
+impl Entry {
+    /// A request of which nothing more is known than that it came; until somebody says otherwise, its client left before it
+    /// had an answer.
+    pub fn begun(id: String, at: u64) -> Self {
+        Self {
+            id,
+            at,
+            key: None,
+            client: String::new(),
+            session: None,
+            protocol: String::new(),
+            operation: String::new(),
+            stream: false,
+            asked: String::new(),
+            virtual_model: None,
+            route: None,
+            target: None,
+            sent: Vec::new(),
+            relayed: false,
+            repairs: Vec::new(),
+            losses: Vec::new(),
+            tokens: Tokens::default(),
+            cost: None,
+            first_ms: None,
+            total_ms: 0,
+            ending: Ending::Left,
+            status: LEFT,
+            problem: None,
+            bodies: None,
+        }
+    }
+}
+
+/// What nginx says of clients that left before they had an answer.
+const LEFT: u16 = 499;
+
 /// One send to a target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SentEntry {

@@ -13,7 +13,6 @@ mod kept;
 mod models;
 mod pieces;
 mod record;
-mod refusal;
 mod repairs;
 mod talk;
 mod tally;

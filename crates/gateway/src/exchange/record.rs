@@ -10,7 +10,7 @@ use rail_model::{ApiError, Event, Json, Loss, Usage};
 use rail_repair::Note as RepairNote;
 use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};
 use rail_upstream::{Note, Notes, Outcome, Reply, Sent};
-use rail_wire::{HttpReply, Inbound, Operation};
+use rail_wire::{HttpReply, Inbound};
 
 use super::clock::{millis, now};
 use super::head;
@@ -21,9 +21,6 @@ use crate::arrival::Arrival;
 use crate::body::Body;
 use crate::observe::Came;
 use crate::{Gateway, Observe};
-
-/// What nginx says of clients that left before they had an answer.
-const LEFT: u16 = 499;
 
 /// A request that has no end yet. However it ends, it is recorded once: what is known when this is closed, or at last dropped, is
 /// its record. One that nobody ended was left by its client.
@@ -56,8 +53,8 @@ impl Open {
         let entry = Entry {
             key: key.as_ref().map(|key| key.id.clone()),
             protocol: protocol.id.name().to_owned(),
-            operation: word(*operation).to_owned(),
-            ..blank(id.clone(), *at)
+            operation: crate::arrival::word(*operation).to_owned(),
+            ..Entry::begun(id.clone(), *at)
         };
         gateway.observe().came(&Came {
             id,
@@ -246,7 +243,7 @@ impl Open {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        let mut entry = std::mem::replace(&mut self.entry, blank(String::new(), 0));
+        let mut entry = std::mem::replace(&mut self.entry, Entry::begun(String::new(), 0));
         let (sent, last) = {
             let mut state = self.heard.state();
             (std::mem::take(&mut state.sent), state.last.take())
@@ -284,45 +281,6 @@ impl Drop for Open {
 /// What this usage costs at a target; none when its price is not known.
 pub(super) fn cost(attempt: &Attempt, usage: &Usage) -> Option<Money> {
     attempt.profile.cost(usage).and_then(Money::from_dollars)
-}
-
-/// A request of which nothing more is known than that it came, and that its client left if nobody says otherwise.
-fn blank(id: String, at: u64) -> Entry {
-    Entry {
-        id,
-        at,
-        key: None,
-        client: String::new(),
-        session: None,
-        protocol: String::new(),
-        operation: String::new(),
-        stream: false,
-        asked: String::new(),
-        virtual_model: None,
-        route: None,
-        target: None,
-        sent: Vec::new(),
-        relayed: false,
-        repairs: Vec::new(),
-        losses: Vec::new(),
-        tokens: rail_ledger::Tokens::default(),
-        cost: None,
-        first_ms: None,
-        total_ms: 0,
-        ending: Ending::Left,
-        status: LEFT,
-        problem: None,
-        bodies: None,
-    }
-}
-
-fn word(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Generate | Operation::GenerateStream => "generate",
-        Operation::Count => "count",
-        Operation::Embed => "embed",
-        Operation::Models => "models",
-    }
 }
 
 /// Hears what happens to a request, passes it on, and keeps its sends.

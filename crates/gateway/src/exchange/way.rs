@@ -9,7 +9,6 @@ use rail_wire::Operation;
 
 use super::clock::now;
 use super::record::{Open, cost};
-use super::refusal;
 use crate::arrival::Arrival;
 
 /// Output that a request is expected to give at most, for what it holds of a budget until its end.
@@ -47,7 +46,7 @@ pub(super) async fn find(
         let (target, names) = (first_target(&way.plan), names(&way.plan));
         let names: Vec<&str> = names.into_iter().chain(target.as_deref()).collect();
         let held = open.gateway().ledger().hold(&key.id, &names, expected, arrival.at).await;
-        open.holds(held.map_err(|refused| (refusal::error(&refused), Ending::Refused))?);
+        open.holds(held.map_err(|refused| (crate::refusal::error(&refused), Ending::Refused))?);
     }
     Ok(way)
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use http::{HeaderMap, header};
-use rail_ledger::{Ending, Entry, KeyId, Tokens};
+use rail_ledger::{Ending, Entry, KeyId};
 use rail_wire::{Operation, Protocol};
 
 use super::clock::Moment;
@@ -45,7 +45,7 @@ impl Written {
 /// Tells of a request that was turned away.
 pub(super) fn record(gateway: &Gateway, written: &Written, turned: &Turned<'_>) {
     let header = |name: &str| turned.headers.get(name).and_then(|value| value.to_str().ok());
-    let operation = name(turned.operation);
+    let operation = crate::arrival::word(turned.operation);
     gateway.observe().came(&Came {
         id: turned.id,
         at: turned.came.unix_ms,
@@ -56,44 +56,20 @@ pub(super) fn record(gateway: &Gateway, written: &Written, turned: &Turned<'_>) 
     let agent = header(header::USER_AGENT.as_str()).unwrap_or_default();
     let now = Moment::now();
     let entry = Entry {
-        id: turned.id.to_owned(),
-        at: turned.came.unix_ms,
         key: turned.key.clone(),
         client: agent.split([' ', '/']).next().unwrap_or_default().chars().take(40).collect(),
-        session: None,
         protocol: turned.protocol.id.name().to_owned(),
         operation: operation.to_owned(),
         stream: turned.operation == Operation::GenerateStream,
-        asked: String::new(),
-        virtual_model: None,
-        route: None,
-        target: None,
-        sent: Vec::new(),
-        relayed: false,
-        repairs: Vec::new(),
-        losses: Vec::new(),
-        tokens: Tokens::default(),
-        cost: None,
-        first_ms: None,
         total_ms: now.millis_since(turned.came),
         ending: Ending::Refused,
         status: turned.status,
         problem: Some(turned.problem.to_owned()),
-        bodies: None,
+        ..Entry::begun(turned.id.to_owned(), turned.came.unix_ms)
     };
     gateway.observe().ended(&entry);
     if written.one_more(now.unix_ms) {
         gateway.ledger().record(entry, None);
-    }
-}
-
-/// What is asked, in a word.
-fn name(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Generate | Operation::GenerateStream => "generate",
-        Operation::Count => "count",
-        Operation::Embed => "embed",
-        Operation::Models => "models",
     }
 }
 

@@ -65,20 +65,18 @@ impl Refused {
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
-        let message = refusal.to_string();
-        match refusal {
-            Refusal::Unknown | Refusal::Revoked { .. } | Refusal::Expired { .. } => unauthorized(message),
-            Refusal::Model { .. } => Self::new(ErrorKind::Permission, message),
-            Refusal::Rate { wait, .. } => Self::new(ErrorKind::RateLimited, message).come_back_after(wait),
-            Refusal::Budget { wait, .. } => Self::new(ErrorKind::Quota, message).come_back_after(wait),
-            Refusal::Ledger { .. } => {
-                Self::new(ErrorKind::Overloaded, message).come_back_after(Duration::from_secs(1))
-            }
-        }
+        let error = crate::refusal::error(&refusal);
+        let header = (error.kind == ErrorKind::Authentication).then(challenge);
+        Self { status: None, error, header }
     }
 }
 
 /// A key is missing or wrong.
 pub(super) fn unauthorized(message: impl Into<String>) -> Refused {
-    Refused::new(ErrorKind::Authentication, message).with_header(header::WWW_AUTHENTICATE, "Bearer")
+    Refused { header: Some(challenge()), ..Refused::new(ErrorKind::Authentication, message) }
+}
+
+/// How a key is to be sent.
+fn challenge() -> (HeaderName, String) {
+    (header::WWW_AUTHENTICATE, "Bearer".to_owned())
 }

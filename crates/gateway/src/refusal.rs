@@ -10,7 +10,7 @@ const LEDGER_WAIT: Duration = Duration::from_secs(5);
 
 /// A refusal as an error that any protocol can say. A spent budget is told as spent quota and not as a rate, so that clients
 /// show it instead of trying again.
-pub(super) fn error(refusal: &Refusal) -> ApiError {
+pub(crate) fn error(refusal: &Refusal) -> ApiError {
     let (kind, retry_after) = match refusal {
         Refusal::Unknown | Refusal::Revoked { .. } | Refusal::Expired { .. } => {
             (ErrorKind::Authentication, None)
