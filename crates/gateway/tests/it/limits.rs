@@ -156,7 +156,8 @@ async fn a_client_that_does_not_take_its_answer_is_left() {
     );
     lazy.send(request("POST /v1/messages", &[], &body)).await;
     // It has the only place for as long as it is waited for.
-    soon(async { while ask(door.addr, "POST /v1/messages", &[], HELLO).await.status != 200 {} }).await;
+    soon(async { while Box::pin(ask(door.addr, "POST /v1/messages", &[], HELLO)).await.status != 200 {} })
+        .await;
     door.ledger.flush().await.unwrap();
     let entries = door.ledger.recent(100, None).await.unwrap();
     let endings: Vec<Ending> =

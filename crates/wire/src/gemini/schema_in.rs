@@ -83,11 +83,9 @@ impl Reader {
                     matches!(names.as_slice(), [Value::String(_), Value::String(null)] if null == "null");
                 self.one_way |= ends_in_null;
             }
-            ("$ref", Value::String(place)) => {
-                if place.contains("#/defs/") {
-                    *place = place.replacen("#/defs/", "#/$defs/", 1);
-                    self.lost();
-                }
+            ("$ref", Value::String(place)) if place.contains("#/defs/") => {
+                *place = place.replacen("#/defs/", "#/$defs/", 1);
+                self.lost();
             }
             (_, value) if COUNTS.contains(&key) => {
                 if let Some(count) = value.as_str().and_then(|digits| digits.parse::<u64>().ok()) {
