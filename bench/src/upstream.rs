@@ -12,7 +12,7 @@ use rail_route::{Attempt, ModelProfile, Plan, Provider, Target, ToolStyle};
 use rail_upstream::{Live, LiveSettings, Upstream};
 use tokio::runtime::Runtime;
 
-use crate::timing::shortest;
+use crate::timing::shortest_wait;
 
 /// Each candidate runs so often that the clock's own cost does not count.
 const TIMES: u32 = 200;
@@ -35,7 +35,7 @@ fn row(runtime: &Runtime, name: &str, answer: Vec<u8>, streamed: bool) {
     let (upstream, plan, request) = (upstream(), server.plan(), request(streamed));
     let Ok(mut bare) = TcpStream::connect(server.addr) else { return };
     let mut buffer = vec![0; 1 << 16];
-    let times = shortest(&mut [
+    let times = shortest_wait(&mut [
         Box::new(|| {
             for _ in 0..TIMES {
                 let _ = bare.write_all(BARE);

@@ -11,8 +11,9 @@ use tokio::task::JoinSet;
 use super::load::Client;
 use super::model::Manner;
 use super::options::Options;
+use super::process::Calls;
 use super::table::mb;
-use super::{Stage, Via, request};
+use super::{Question, Stage, Via, request};
 use crate::talk;
 
 /// So many clients ask at once.
@@ -87,8 +88,11 @@ struct Mix {
 
 impl Mix {
     fn new(addr: SocketAddr) -> Self {
-        let (from, to) = (&anthropic::PROTOCOL, [&anthropic::PROTOCOL, &openai_chat::PROTOCOL]);
-        let both = |manner| to.map(|to| request(Via::Gateway, (from, to), talk::SMALL, manner, addr));
+        let (from, size) = (&anthropic::PROTOCOL, talk::SMALL);
+        let to = [(from, Calls::Trusted), (&openai_chat::PROTOCOL, Calls::Mended)];
+        let both = |manner| {
+            to.map(|(to, calls)| request(Via::Gateway, Question { from, to, calls, size, manner }, addr))
+        };
         let plain = |path: &str, body: &str| {
             let length = body.len();
             format!("POST {path} HTTP/1.1\r\nhost: {addr}\r\ncontent-length: {length}\r\n\r\n{body}")

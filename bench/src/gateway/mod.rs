@@ -19,7 +19,7 @@ use rail_wire::Protocol;
 use crate::talk::{self, Size};
 use model::Manner;
 use options::Options;
-use process::{Server, rail_program};
+use process::{Calls, Server, rail_program};
 
 /// A benchmark of the gateway, or one of the programs that take part in it.
 pub(crate) fn run(name: &str, mut args: impl Iterator<Item = String>) -> Result<(), String> {
@@ -77,22 +77,32 @@ enum Via {
     Gateway,
 }
 
-/// A whole HTTP request: a client of `from` asks a model of `to`.
-fn request(
-    via: Via,
-    (from, to): (&Protocol, &Protocol),
+/// What a client asks, and of whom.
+#[derive(Clone, Copy)]
+struct Question {
+    /// The client's protocol.
+    from: &'static Protocol,
+    /// The model's.
+    to: &'static Protocol,
+    calls: Calls,
     size: Size,
     manner: Manner,
-    addr: SocketAddr,
-) -> Arc<[u8]> {
-    let model = process::model_name(to.id.name(), manner);
+}
+
+/// A whole HTTP request.
+fn request(via: Via, question: Question, addr: SocketAddr) -> Arc<[u8]> {
+    let Question { from, to, calls, size, manner } = question;
+    let model = process::model_name(to.id, calls, manner);
     let call = talk::call(from, size, &model, manner.streams());
     let manner = match via {
         Via::Straight => format!("/{}", manner.name()),
         Via::Gateway => String::new(),
     };
     let mark = if call.query.is_empty() { "" } else { "?" };
-    let mut head = format!("POST {manner}{}{mark}{} HTTP/1.1\r\nhost: {addr}\r\n", call.path, call.query);
+    // Each protocol's clients say the version; OpenAI's have it in the address that they are given.
+    let version = if call.path.starts_with("/v1") { "" } else { "/v1" };
+    let mut head =
+        format!("POST {manner}{version}{}{mark}{} HTTP/1.1\r\nhost: {addr}\r\n", call.path, call.query);
     for (name, value) in &call.headers {
         head += &format!("{name}: {value}\r\n");
     }

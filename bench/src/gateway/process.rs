@@ -8,7 +8,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rail_wire::ALL;
+use rail_model::ProtocolId;
+use rail_wire::{anthropic, openai_chat};
 use tempfile::TempDir;
 
 use super::model::Manner;
@@ -137,23 +138,47 @@ impl Drop for Server {
     }
 }
 
-/// A provider for each protocol and manner, with one model of the same name.
+/// Whether a model's calls are trusted, or looked for in its text and mended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Calls {
+    Trusted,
+    Mended,
+}
+
+/// The protocols that models are asked in: a maker's own server is trusted with its calls, others are not.
+const ASKED: [(ProtocolId, Calls); 3] = [
+    (anthropic::PROTOCOL.id, Calls::Trusted),
+    (openai_chat::PROTOCOL.id, Calls::Trusted),
+    (openai_chat::PROTOCOL.id, Calls::Mended),
+];
+
+/// A provider for each of them and for each manner, with one model of the same name.
 fn settings(model: SocketAddr) -> String {
     let mut text = String::new();
-    for (protocol, manner) in ALL.iter().flat_map(|protocol| Manner::ALL.map(|manner| (protocol, manner))) {
-        let (id, manner) = (protocol.id.name(), manner.name());
-        let version = if id == "gemini" { "v1beta" } else { "v1" };
+    for ((protocol, calls), manner) in
+        ASKED.iter().flat_map(|asked| Manner::ALL.map(|manner| (asked, manner)))
+    {
+        let name = model_name(*protocol, *calls, manner);
+        let tools = match calls {
+            Calls::Trusted => "native",
+            Calls::Mended => "mixed",
+        };
         text += &format!(
-            "[providers.{manner}-{id}]\nprotocol = \"{id}\"\nbase_url = \"http://{model}/{manner}/{version}\"\n\
-             models = [\"{manner}-{id}\"]\n"
+            "[providers.{name}]\nprotocol = \"{protocol}\"\nbase_url = \"http://{model}/{}/v1\"\n\
+             models.{name}.tools = \"{tools}\"\n",
+            manner.name()
         );
     }
     text
 }
 
 /// The name of the model that answers so.
-pub(crate) fn model_name(protocol: &str, manner: Manner) -> String {
-    format!("{}-{protocol}", manner.name())
+pub(crate) fn model_name(protocol: ProtocolId, calls: Calls, manner: Manner) -> String {
+    let calls = match calls {
+        Calls::Trusted => "trusted",
+        Calls::Mended => "mended",
+    };
+    format!("{}-{calls}-{protocol}", manner.name())
 }
 
 fn free_address() -> io::Result<SocketAddr> {

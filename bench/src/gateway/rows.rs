@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rail_wire::{Protocol, anthropic, gemini, openai_chat, openai_responses};
+use rail_wire::{anthropic, gemini, openai_chat, openai_responses};
 
 use super::load::{Client, Clients, Limit, Met, percentile};
 use super::model::{Manner, PIECES, STAMP, STAMP_DIGITS, now};
 use super::options::Options;
-use super::process::Server;
-use super::{Stage, Via, request, table};
-use crate::talk::{self, Size};
+use super::process::{Calls, Server};
+use super::{Question, Stage, Via, request, table};
+use crate::talk;
 
 /// So many clients ask at once.
 pub(super) const CLIENTS: [usize; 3] = [1, 16, 64];
@@ -26,42 +26,39 @@ const WATCHED: usize = 3;
 
 /// One kind of request.
 #[derive(Clone)]
-pub(super) struct Row {
-    pub(super) from: &'static Protocol,
-    pub(super) to: &'static Protocol,
-    pub(super) size: Size,
-    pub(super) manner: Manner,
-}
+pub(super) struct Row(pub(super) Question);
 
 impl Row {
     pub(super) fn name(&self) -> String {
-        format!("{} -> {}, {}, {}", self.from.id, self.to.id, self.size.name, self.manner.name())
+        let Question { from, to, calls, size, manner } = self.0;
+        let mended = if calls == Calls::Mended && !self.is_translated() { " mended" } else { "" };
+        format!("{} -> {}{mended}, {}, {}", from.id, to.id, size.name, manner.name())
     }
 
     pub(super) fn is_translated(&self) -> bool {
-        self.from.id != self.to.id
+        self.0.from.id != self.0.to.id
     }
 }
 
 fn all() -> Vec<Row> {
     let pairs = [
-        (&anthropic::PROTOCOL, &anthropic::PROTOCOL),
-        (&openai_chat::PROTOCOL, &openai_chat::PROTOCOL),
-        (&anthropic::PROTOCOL, &openai_chat::PROTOCOL),
-        (&openai_responses::PROTOCOL, &openai_chat::PROTOCOL),
-        (&gemini::PROTOCOL, &anthropic::PROTOCOL),
+        (&anthropic::PROTOCOL, &anthropic::PROTOCOL, Calls::Trusted),
+        (&openai_chat::PROTOCOL, &openai_chat::PROTOCOL, Calls::Trusted),
+        (&openai_chat::PROTOCOL, &openai_chat::PROTOCOL, Calls::Mended),
+        (&anthropic::PROTOCOL, &openai_chat::PROTOCOL, Calls::Mended),
+        (&openai_responses::PROTOCOL, &openai_chat::PROTOCOL, Calls::Mended),
+        (&gemini::PROTOCOL, &anthropic::PROTOCOL, Calls::Trusted),
     ];
     let kinds = [
         (Manner::Whole, talk::SMALL),
         (Manner::Whole, talk::USUAL),
         (Manner::Whole, talk::LARGE),
         (Manner::Whole, talk::HUGE),
-        (Manner::Burst, talk::SMALL),
         (Manner::Burst, talk::USUAL),
         (Manner::Burst, talk::LARGE),
         (Manner::Paced, talk::USUAL),
     ];
-    let row = |(manner, size)| pairs.map(|(from, to)| Row { from, to, size, manner });
+    let row = |(manner, size)| pairs.map(|(from, to, calls)| Row(Question { from, to, calls, size, manner }));
     kinds.into_iter().flat_map(row).collect()
 }
 
@@ -100,15 +97,16 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
 }
 
 async fn measure(stage: &Stage, row: Row, time: Duration) -> Result<Measured, String> {
-    let straight = |addr| request(Via::Straight, (row.from, row.from), row.size, row.manner, addr);
+    let question = row.0;
+    let straight = |addr| request(Via::Straight, Question { to: question.from, ..question }, addr);
     let model = &stage.model;
-    let clients: &[usize] = if row.manner == Manner::Paced { &PACED_CLIENTS } else { &CLIENTS };
+    let clients: &[usize] = if question.manner == Manner::Paced { &PACED_CLIENTS } else { &CLIENTS };
     let direct = see(model, &straight(model.addr), &row, &[1], time).await?;
     let bare = see(&stage.bare, &straight(stage.bare.addr), &row, clients, time).await?;
     let rail = match &stage.rail {
         None => None,
         Some(rail) => {
-            let request = request(Via::Gateway, (row.from, row.to), row.size, row.manner, rail.addr);
+            let request = request(Via::Gateway, question, rail.addr);
             let seen = see(rail, &request, &row, clients, time).await;
             Some(seen.map_err(|error| format!("{}: {error}\n{}", row.name(), rail.log()))?)
         }
@@ -134,13 +132,13 @@ async fn see(
         if let Some(failure) = &met.failure {
             return Err(format!("{} of {} failed: {failure}", met.failed, met.times.len() + met.failed));
         }
-        if *count == CPU_AT || row.manner == Manner::Paced {
+        if *count == CPU_AT || row.0.manner == Manner::Paced {
             seen.cpu = used * 1e3 / met.count().max(1.0);
             seen.per_byte = seen.cpu * 1e6 / body_length(request);
         }
         seen.met.push(met);
     }
-    if row.manner == Manner::Paced {
+    if row.0.manner == Manner::Paced {
         seen.pieces = watch(server.addr, request).await?;
     }
     Ok(seen)

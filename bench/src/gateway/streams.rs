@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use super::load::Client;
 use super::model::Manner;
 use super::options::Options;
-use super::process::Server;
-use super::{Stage, Via, request};
+use super::process::{Calls, Server};
+use super::{Question, Stage, Via, request};
 use crate::talk::{self, Size};
 
 /// Behind the time after which a gateway begins an answer that has no content yet, and keeps its client alive.
@@ -39,14 +39,15 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
     for size in [talk::SMALL, talk::USUAL] {
         let stage = Stage::set(options)?;
         let from = &anthropic::PROTOCOL;
-        let straight = request(Via::Straight, (from, from), size, Manner::Silent, stage.bare.addr);
+        let silent = |to, calls| Question { from, to, calls, size, manner: Manner::Silent };
+        let straight = request(Via::Straight, silent(from, Calls::Trusted), stage.bare.addr);
         show("bare", size, &stage, &stage.bare, straight, options.streams).await?;
         let Some(rail) = &stage.rail else { continue };
-        for to in [&anthropic::PROTOCOL, &openai_chat::PROTOCOL] {
+        for (to, calls) in [(from, Calls::Trusted), (&openai_chat::PROTOCOL, Calls::Mended)] {
             // Memory that was given back by one may serve the next: each has a process of its own.
             let stage = Stage::set(options)?;
             let rail = stage.rail.as_ref().unwrap_or(rail);
-            let asked = request(Via::Gateway, (from, to), size, Manner::Silent, rail.addr);
+            let asked = request(Via::Gateway, silent(to, calls), rail.addr);
             show(&format!("anthropic -> {}", to.id), size, &stage, rail, asked, options.streams).await?;
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::model::Manner;
+use super::process::Calls;
 use super::rows::{CPU_AT, Measured, Seen};
 use crate::talk;
 
@@ -44,7 +45,7 @@ fn throughput(all: &[Measured]) {
         "{:<46} {:>22} {:>22} {:>6} {:>8} {:>8} {:>7}",
         "clients", "1 / 16 / 64", "1 / 16 / 64", "64", "bare", "rail", "byte"
     );
-    for one in all.iter().filter(|one| one.row.manner != Manner::Paced) {
+    for one in all.iter().filter(|one| one.row.0.manner != Manner::Paced) {
         let rail = one.rail.as_ref();
         println!(
             "{:<46} {:>22} {:>22} {:>6.2} {:>8.3} {:>8.3} {:>7.1}",
@@ -65,7 +66,7 @@ fn latency(all: &[Measured]) {
         "latency, ms, p50/p99", "direct", "bare", "rail", "added", "p50"
     );
     println!("{:<46} {:>15} {:>24} {:>24} {:>7} {:>7}", "clients", "1", "1, 64", "1, 64", "bare", "rail");
-    for one in all.iter().filter(|one| one.row.manner != Manner::Paced) {
+    for one in all.iter().filter(|one| one.row.0.manner != Manner::Paced) {
         println!(
             "{:<46} {:>15} {:>24} {:>24} {:>7.3} {:>7.3}",
             one.row.name(),
@@ -79,7 +80,7 @@ fn latency(all: &[Measured]) {
 }
 
 fn pieces(all: &[Measured]) {
-    let mut paced = all.iter().filter(|one| one.row.manner == Manner::Paced).peekable();
+    let mut paced = all.iter().filter(|one| one.row.0.manner == Manner::Paced).peekable();
     if paced.peek().is_none() {
         return;
     }
@@ -153,47 +154,50 @@ const AIMS: &[Aim] = &[
     },
     Aim {
         what: "200 KB and 1 MB with 60 tools, JSON: CPU ns a byte",
-        about: |one| one.row.manner == Manner::Whole && is_large(one),
+        about: |one| one.row.0.manner == Manner::Whole && is_large(one),
         figure: |_, rail| rail.per_byte,
         bound: Bound::Most(8.0),
     },
     Aim {
         what: "burst of 200 pieces, translated, up to 12 KB: CPU s per 1,000",
-        about: |one| one.row.manner == Manner::Burst && one.row.is_translated() && !is_large(one),
+        about: |one| one.row.0.manner == Manner::Burst && one.row.is_translated() && !is_large(one),
         figure: |_, rail| rail.cpu,
         bound: Bound::Most(1.0),
     },
     Aim {
         what: "paced, translated: CPU to the bare proxy's",
-        about: |one| one.row.manner == Manner::Paced && one.row.is_translated(),
+        about: |one| one.row.0.manner == Manner::Paced && one.row.is_translated(),
         figure: |one, rail| rail.cpu / one.bare.cpu,
         bound: Bound::Most(1.5),
     },
     Aim {
         what: "added latency, one client, JSON, up to 12 KB: p50 in ms over direct",
-        about: |one| one.row.manner == Manner::Whole && !is_large(one),
+        about: |one| one.row.0.manner == Manner::Whole && !is_large(one),
         figure: added,
         bound: Bound::Most(0.1),
     },
     Aim {
         what: "a paced piece's way: p50 in ms over the bare proxy's",
-        about: |one| one.row.manner == Manner::Paced,
+        about: |one| one.row.0.manner == Manner::Paced,
         figure: |one, rail| ms(rail.piece_times().0) - ms(one.bare.piece_times().0),
         bound: Bound::Most(0.1),
     },
 ];
 
 fn small_same(one: &Measured) -> bool {
-    one.row.manner == Manner::Whole && !one.row.is_translated() && !is_large(one)
+    one.row.0.manner == Manner::Whole
+        && one.row.0.calls == Calls::Trusted
+        && !one.row.is_translated()
+        && !is_large(one)
 }
 
 fn small_translated(one: &Measured) -> bool {
-    let pair = (one.row.from.id.name(), one.row.to.id.name());
-    one.row.manner == Manner::Whole && pair == ("anthropic", "openai-chat") && !is_large(one)
+    let pair = (one.row.0.from.id.name(), one.row.0.to.id.name());
+    one.row.0.manner == Manner::Whole && pair == ("anthropic", "openai-chat") && !is_large(one)
 }
 
 fn is_large(one: &Measured) -> bool {
-    one.row.size.bytes > talk::USUAL.bytes
+    one.row.0.size.bytes > talk::USUAL.bytes
 }
 
 /// The worst row of each aim.

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-use rail_model::{ToolDecl, ToolKind};
+use rail_model::{Json, ToolDecl, ToolKind};
 use serde_json::Value;
 
 use crate::names::{self, Found};
@@ -8,9 +9,24 @@ use crate::renames::Renames;
 use crate::words::{squash, stem};
 use crate::{Mapping, known};
 
-/// The tools that an answer may call, ready to be looked up by any spelling.
+/// The tools that an answer may call, to be looked up by any spelling.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
+    declared: Vec<Declared>,
+    /// Made when somebody first looks into it: most answers call nothing, and a client declares many tools.
+    index: OnceLock<Index>,
+}
+
+/// What an index is made of.
+#[derive(Clone, Debug)]
+struct Declared {
+    name: String,
+    parameters: Option<Json>,
+    free_text: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Index {
     tools: Vec<Tool>,
     by_name: BTreeMap<String, usize>,
     /// By the squashed name.
@@ -23,18 +39,27 @@ pub struct Catalog {
 }
 
 /// One declared tool.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tool {
     /// Its declared name.
     pub name: String,
-    /// The JSON Schema of its arguments; None when it was declared without one, or takes free text.
-    pub schema: Option<Value>,
+    /// The schema as it was declared; it is read when somebody first looks into it.
+    parameters: Option<Json>,
+    schema: OnceLock<Value>,
     /// It takes free text, which is never repaired.
     pub free_text: bool,
     /// What a wrong call of it could do.
     pub effect: Effect,
     /// What parameter names mean by the mappings in force; the names are squashed.
     pub(crate) renames: Renames,
+}
+
+impl PartialEq for Tool {
+    fn eq(&self, other: &Self) -> bool {
+        let said = |tool: &Self| (tool.free_text, tool.effect);
+        (&self.name, self.schema(), &self.renames) == (&other.name, other.schema(), &other.renames)
+            && said(self) == said(other)
+    }
 }
 
 /// What a call can do to the world: how careful repair must be.
@@ -49,33 +74,102 @@ pub enum Effect {
 impl Tool {
     /// A tool that takes JSON; what it can do is told from its name.
     pub fn new(name: impl Into<String>, schema: Option<Value>) -> Self {
-        let name = name.into();
-        let effect = names::effect(&name);
-        Self { name, schema, free_text: false, effect, renames: Renames::default() }
+        let schema = schema.map_or_else(OnceLock::new, OnceLock::from);
+        Self { schema, ..Self::declared(name.into(), None) }
+    }
+
+    fn declared(name: String, parameters: Option<Json>) -> Self {
+        let (effect, renames) = (names::effect(&name), Renames::default());
+        Self { name, parameters, schema: OnceLock::new(), free_text: false, effect, renames }
+    }
+
+    /// The JSON Schema of its arguments; None when it was declared without one, or takes free text.
+    pub fn schema(&self) -> Option<&Value> {
+        match &self.parameters {
+            Some(json) => Some(self.schema.get_or_init(|| json.value())),
+            None => self.schema.get(),
+        }
     }
 }
 
 impl Catalog {
     /// The declared tools; those that the provider runs itself are none of ours.
     pub fn new(declared: &[ToolDecl]) -> Self {
-        let mut catalog = Self::default();
-        for tool in declared {
-            match &tool.kind {
-                ToolKind::Function { parameters } => {
-                    let schema = parameters.as_ref().map(rail_model::Json::value);
-                    catalog.add(Tool::new(&tool.name, schema));
-                }
-                ToolKind::Custom { .. } => {
-                    catalog.add(Tool { free_text: true, ..Tool::new(&tool.name, None) });
-                }
-                ToolKind::Server(_) => {}
-            }
-        }
-        catalog
+        let declared = declared.iter().filter_map(|tool| {
+            let (parameters, free_text) = match &tool.kind {
+                ToolKind::Function { parameters } => (parameters.clone(), false),
+                ToolKind::Custom { .. } => (None, true),
+                ToolKind::Server(_) => return None,
+            };
+            Some(Declared { name: tool.name.clone(), parameters, free_text })
+        });
+        Self { declared: declared.collect(), index: OnceLock::new() }
     }
 
     /// Adds a tool; a second one of the same name replaces the first.
     pub fn add(&mut self, tool: Tool) {
+        self.change(|index| index.add(tool));
+    }
+
+    /// Puts a mapping in force for the tools declared so far: a provider's, then the user's. Where two disagree the later one wins.
+    #[must_use]
+    pub fn with(mut self, mapping: &Mapping) -> Self {
+        self.change(|index| index.put_in_force(mapping));
+        self
+    }
+
+    /// Whether no tool was declared.
+    pub fn is_empty(&self) -> bool {
+        self.declared.is_empty() && self.index.get().is_none_or(|index| index.tools.is_empty())
+    }
+
+    /// All tools, in the order they were declared.
+    pub fn tools(&self) -> &[Tool] {
+        &self.index().tools
+    }
+
+    /// The tool of exactly this name.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.index().get(name)
+    }
+
+    /// The tool that is meant by a name as a model spelled it.
+    pub fn find(&self, spelled: &str) -> Found<'_> {
+        names::find(self, spelled)
+    }
+
+    /// The tools whose names differ from this one only in spelling.
+    pub(crate) fn spelled_like(&self, name: &str) -> Vec<&Tool> {
+        self.index().spelled_like(name)
+    }
+
+    /// The tools that this name is another word for.
+    pub(crate) fn called_also(&self, name: &str) -> Vec<&Tool> {
+        self.index().called_also(name)
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(&self.declared))
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Index)) {
+        let mut index = self.index.take().unwrap_or_else(|| Index::of(&self.declared));
+        change(&mut index);
+        self.index = OnceLock::from(index);
+    }
+}
+
+impl Index {
+    fn of(declared: &[Declared]) -> Self {
+        let mut index = Self::default();
+        for Declared { name, parameters, free_text } in declared {
+            let tool = Tool::declared(name.clone(), parameters.clone());
+            index.add(Tool { free_text: *free_text, ..tool });
+        }
+        index
+    }
+
+    fn add(&mut self, tool: Tool) {
         if let Some(known) = self.by_name.get(&tool.name).and_then(|at| self.tools.get_mut(*at)) {
             *known = tool;
             return;
@@ -90,9 +184,7 @@ impl Catalog {
         self.tools.push(tool);
     }
 
-    /// Puts a mapping in force for the tools declared so far: a provider's, then the user's. Where two disagree the later one wins.
-    #[must_use]
-    pub fn with(mut self, mapping: &Mapping) -> Self {
+    fn put_in_force(&mut self, mapping: &Mapping) {
         for entry in &mapping.tools {
             let names: Vec<String> = known::names_of(entry).map(squash).collect();
             for tool in &mut self.tools {
@@ -107,26 +199,13 @@ impl Catalog {
             }
             self.mapped.extend(names.into_iter().map(|name| (name, entry.native.clone())));
         }
-        self
     }
 
-    /// All tools, in the order they were declared.
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
-    }
-
-    /// The tool of exactly this name.
-    pub fn get(&self, name: &str) -> Option<&Tool> {
+    fn get(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    /// The tool that is meant by a name as a model spelled it.
-    pub fn find(&self, spelled: &str) -> Found<'_> {
-        names::find(self, spelled)
-    }
-
-    /// The tools whose names differ from this one only in spelling.
-    pub(crate) fn spelled_like(&self, name: &str) -> Vec<&Tool> {
+    fn spelled_like(&self, name: &str) -> Vec<&Tool> {
         let squashed = squash(name);
         if squashed.is_empty() {
             return Vec::new();
@@ -134,8 +213,7 @@ impl Catalog {
         self.all(self.by_spelling.get(&squashed).or_else(|| self.by_stem.get(&stem(name))))
     }
 
-    /// The tools that this name is another word for.
-    pub(crate) fn called_also(&self, name: &str) -> Vec<&Tool> {
+    fn called_also(&self, name: &str) -> Vec<&Tool> {
         let mapped = self.mapped.get(&squash(name)).or_else(|| self.mapped.get(&stem(name)));
         match mapped {
             Some(native) => match self.get(native) {

@@ -58,7 +58,9 @@ mod tests {
     pub(crate) fn catalog(tools: &[(&str, Effect, Value)]) -> Catalog {
         let mut catalog = Catalog::default();
         for (name, effect, schema) in tools {
-            catalog.add(Tool { effect: *effect, ..Tool::new(*name, Some(schema.clone())) });
+            let mut tool = Tool::new(*name, Some(schema.clone()));
+            tool.effect = *effect;
+            catalog.add(tool);
         }
         catalog
     }

@@ -15,7 +15,7 @@ use crate::{Repair, Step, Tool};
 /// A name is changed only if the one it becomes is declared and absent: what was said outright always wins. What a name
 /// stands for depends on nothing else in the call, so a second run changes nothing.
 pub(crate) fn rename(arguments: &mut Map, tool: &Tool, repairs: &mut Vec<Repair>) {
-    let Some(root) = &tool.schema else { return };
+    let Some(root) = tool.schema() else { return };
     let understood = known::understood(&tool.name);
     let names = Names { tool, root, understood, declared: known::declared(&tool.name) };
     names.rename(arguments, root, "", "arguments", repairs);
@@ -283,10 +283,10 @@ mod tests {
 
     #[test]
     fn open_objects_give_up_a_key_only_for_one_that_must_be_there() {
-        let mut open = tool("x", &["content", "path"]);
-        let schema = open.schema.as_mut().unwrap();
+        let mut schema = tool("x", &["content", "path"]).schema().unwrap().clone();
         schema["additionalProperties"] = json!({"type": "string"});
         schema["required"] = json!(["path"]);
+        let open = Tool::new("x", Some(schema));
         check(&open, json!({"text": "a", "dir": "b"}), json!({"text": "a", "path": "b"}), &["path"]);
     }
 
@@ -457,17 +457,16 @@ mod tests {
             declared in proptest::sample::subsequence(KEYS, 0..KEYS.len()),
             open in any::<bool>(),
         ) {
-            let mut tool = tool(name, &declared);
-            if let Some(schema) = &mut tool.schema {
-                if open {
-                    schema["additionalProperties"] = json!(true);
-                    schema["required"] = json!(["file_path", "pattern"]);
-                }
-                // Every value may be the same object again, or a list of them.
-                if let Some(properties) = schema["properties"].as_object_mut() {
-                    properties.values_mut().for_each(|node| *node = json!({"anyOf": [{"$ref": "#"}, {"items": {"$ref": "#"}}]}));
-                }
+            let mut schema = tool(name, &declared).schema().cloned().unwrap_or_default();
+            if open {
+                schema["additionalProperties"] = json!(true);
+                schema["required"] = json!(["file_path", "pattern"]);
             }
+            // Every value may be the same object again, or a list of them.
+            if let Some(properties) = schema["properties"].as_object_mut() {
+                properties.values_mut().for_each(|node| *node = json!({"anyOf": [{"$ref": "#"}, {"items": {"$ref": "#"}}]}));
+            }
+            let tool = Tool::new(name, Some(schema));
             let before = arguments.to_string();
             let (once, _) = renamed(&tool, arguments);
             let (twice, repairs) = renamed(&tool, serde_json::from_str(&once).unwrap());

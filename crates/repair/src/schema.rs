@@ -70,7 +70,7 @@ impl<'a> Schema<'a> {
         if tool.free_text {
             return Self::new(&free_text::TAUGHT);
         }
-        Self::new(tool.schema.as_ref().unwrap_or(&ANYTHING))
+        Self::new(tool.schema().unwrap_or(&ANYTHING))
     }
 
     /// A whole schema.

@@ -66,10 +66,11 @@ impl Letter {
         let repair = repair_profile(profile).map(|known| {
             let catalog = Catalog::new(&request.tools);
             let mapping = profile.mapping.as_deref().and_then(Mapping::builtin);
-            (
-                known,
-                Arc::new(mapping.map_or_else(|| catalog.clone(), |mapping| catalog.clone().with(mapping))),
-            )
+            let catalog = match mapping {
+                Some(mapping) => catalog.with(mapping),
+                None => catalog,
+            };
+            (known, Arc::new(catalog))
         });
         let letter = Self::new(attempt, protocol, call, spec.issuer)?;
         Ok(Self { kind: kind_of(&asked), restore, repair, losses, ..letter })

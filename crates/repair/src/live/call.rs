@@ -93,7 +93,7 @@ impl Live {
 /// Whether the string under a key stays as it is whatever follows: its schema allows strings, and no alternative of the
 /// whole could ask for something else.
 fn can_stream(tool: &Tool, key: &str) -> bool {
-    if tool.schema.is_none() {
+    if tool.schema().is_none() {
         return true;
     }
     let schema = Schema::of(tool);

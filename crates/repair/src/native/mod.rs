@@ -180,7 +180,7 @@ impl NativeStage {
     }
 
     fn call(&mut self, at: usize, mut call: Call) {
-        let declared = !self.catalog.tools().is_empty();
+        let declared = !self.catalog.is_empty();
         call.wait = if call.extras.noted(mark::NAMELESS) {
             declared.then_some(Wait::Nameless)
         } else if call.extras.noted(mark::AGAIN) {
@@ -202,7 +202,7 @@ impl NativeStage {
         let Some(call) = self.calls.get_mut(&at) else { return };
         call.wait = None;
         let name = name::join(&call.names, &self.catalog);
-        if call.parts > 1 || (name != call.name && !self.catalog.tools().is_empty()) {
+        if call.parts > 1 || (name != call.name && !self.catalog.is_empty()) {
             call.name = name;
             self.notes.push(repaired(&call.id, Step::Fragments, "name"));
         }

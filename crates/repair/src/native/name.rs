@@ -28,7 +28,7 @@ pub(super) fn goes_on(name: &str, piece: &str, catalog: &Catalog) -> bool {
 /// Whether no declared name has more letters than these: nothing is to come.
 pub(super) fn is_settled(name: &str, catalog: &Catalog) -> bool {
     let longer = |tool: &Tool| tool.name.len() > name.len() && tool.name.starts_with(name);
-    catalog.tools().is_empty() || (catalog.get(name).is_some() && !catalog.tools().iter().any(longer))
+    catalog.is_empty() || (catalog.get(name).is_some() && !catalog.tools().iter().any(longer))
 }
 
 /// What a piece does to the name so far.

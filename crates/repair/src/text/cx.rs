@@ -434,6 +434,6 @@ impl Cx {
 
     /// Whether calls are looked for at all.
     pub(super) fn has_tools(&self) -> bool {
-        !self.catalog.tools().is_empty()
+        !self.catalog.is_empty()
     }
 }

@@ -18,7 +18,7 @@ use crate::schema::Schema;
 
 /// The parameter that an argument without a name stands for. None where the schema leaves it open.
 fn unnamed_key(tool: &Tool, index: usize) -> Option<String> {
-    let properties = tool.schema.as_ref()?.get("properties")?.as_object()?;
+    let properties = tool.schema()?.get("properties")?.as_object()?;
     let required: Vec<&str> = Schema::of(tool).required().collect();
     // In a signature, parameters without a default come first; whether in the order of the one list or the other, nobody says.
     let needed = |key: &&str| required.contains(key);
