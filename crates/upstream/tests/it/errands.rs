@@ -4,7 +4,7 @@ use rail_model::{EmbedInput, EmbedRequest, ErrorKind, ProtocolId};
 use rail_route::{Attempt, Circuit, Plan, Provider, Target};
 use rail_stdx::Secret;
 use rail_testkit::{COUNTED, Models, Peer, Turn, http_whole, text as say, vector};
-use rail_upstream::{Counted, Embedded, NoAnswer, Note, Upstream};
+use rail_upstream::{Counted, Embedded, NoAnswer, Note, Original, Upstream};
 use rail_wire::{ALL, Operation};
 use serde_json::Number;
 use tokio::time::Instant;
@@ -134,4 +134,16 @@ async fn embeddings_fail_over_and_tell_of_health() {
     assert_eq!(record(&embedded.sent), ["a 401 target", "a 401 target", "b 200 answered"], "each key once");
     assert!(matches!(circuit(&upstream), Circuit::Open(_)));
     assert_eq!(record(&embed(&upstream, &plan).await.unwrap().sent), ["b 200 answered"]);
+}
+
+#[test]
+fn errands_may_move_between_threads() {
+    fn may_move(_: &impl Send) {}
+    let (upstream, plan, request) = (upstream(), plan([]), request());
+    let (embed, body) = (EmbedRequest::default(), bytes::Bytes::new());
+    let original = Original { protocol: CHAT, body: &body };
+    may_move(&upstream.ask(&plan, &request, &()));
+    may_move(&upstream.relay(&plan, &request, &original, &()));
+    may_move(&upstream.count(&plan, &request, &()));
+    may_move(&upstream.embed(&plan, &embed, &()));
 }
