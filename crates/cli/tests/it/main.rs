@@ -15,6 +15,7 @@ mod process;
 mod providers;
 mod readme;
 mod scratch;
+mod sdks;
 mod serve;
 mod switch;
 mod terminal;
