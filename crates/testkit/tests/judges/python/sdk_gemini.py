@@ -1,5 +1,6 @@
 import asyncio
 import base64
+import functools
 
 from google import genai
 from google.genai import types
@@ -7,11 +8,16 @@ from google.genai import types
 from judge import Parts, told
 
 
-def play(scenario):
+@functools.cache
+def client_of(url, key):
     options = types.HttpOptions(
-        base_url=scenario["url"], timeout=30_000, retry_options=types.HttpRetryOptions(attempts=1)
+        base_url=url, timeout=30_000, retry_options=types.HttpRetryOptions(attempts=1)
     )
-    client = genai.Client(api_key=scenario.get("key", "k"), vertexai=False, http_options=options)
+    return genai.Client(api_key=key, vertexai=False, http_options=options)
+
+
+def play(scenario):
+    client = client_of(scenario["url"], scenario.get("key", "k"))
     ask, mode = with_bytes(scenario["ask"]), scenario["mode"]
     if mode == "count":
         return {"tokens": client.models.count_tokens(**ask).total_tokens}
@@ -30,6 +36,8 @@ def play(scenario):
         chunks.close()
         return {"first": type(first).__name__}
     if mode.startswith("async"):
+        # Its connections belong to one event loop.
+        client = client_of.__wrapped__(scenario["url"], scenario.get("key", "k"))
         return asyncio.run(waited(client.aio, ask, mode))
     if mode == "whole":
         return joined([client.models.generate_content(**ask)])
