@@ -40,7 +40,7 @@ impl Gateway {
     }
 
     /// Ends it, and gives its log.
-    pub(super) fn end(&mut self) -> String {
+    fn end(&mut self) -> String {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();

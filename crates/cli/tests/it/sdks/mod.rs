@@ -75,7 +75,7 @@ fn through(language: Language, sdk: &'static str) {
     let home = Home::with(&configuration(&played));
     let made = home.rail(&["key", "create", "sdks"], "");
     let key = String::from_utf8(made.stdout).unwrap().trim().to_owned();
-    let mut gateway = Gateway::start(&home);
+    let gateway = Gateway::start(&home);
     let asks: Map<String, Value> = serde_json::from_str(judges::asks(sdk)).unwrap();
     let input = played.iter().map(|Played { scenario, target, .. }| {
         let mut ask = asks.get(scenario.ask).cloned().unwrap_or_else(|| json!({}));
@@ -92,12 +92,23 @@ fn through(language: Language, sdk: &'static str) {
             None => found.push("the SDK's script said nothing of it".to_owned()),
         }
         heard::check(played, &mut found);
+        match (is_known(played), found.is_empty()) {
+            (true, true) => found.push("passes, so it must not be known to fail any more".to_owned()),
+            (true, false) => found.clear(),
+            (false, _) => {}
+        }
         let name = &played.scenario.name;
         failures.extend(found.iter().map(|failure| format!("{name} (on {}): {failure}", played.of)));
     }
-    let log = gateway.end();
     let (failed, all) = (failures.len(), played.len());
-    assert!(failures.is_empty(), "{failed} failures in {all} scenarios:\n{}\n{log}", failures.join("\n"));
+    assert!(failures.is_empty(), "{failed} failures in {all} scenarios:\n{}", failures.join("\n"));
+}
+
+/// Whether a scenario is known to fail. A streamed thought of Gemini has its signature in a part of its own, which these clients see
+/// as a second thought without words.
+fn is_known(Played { sdk, of, scenario, .. }: &Played) -> bool {
+    let pair = matches!((*sdk, *of), ("anthropic" | "openai-responses", "gemini"));
+    pair && scenario.name.starts_with("thinking") && matches!(scenario.mode, "stream" | "helper")
 }
 
 fn played(language: Language, sdk: &'static str) -> Vec<Played> {
@@ -123,7 +134,7 @@ fn configuration(played: &[Played]) -> String {
         let protocol = rail_wire::find(of).unwrap();
         format!(
             "[providers.{}]\nprotocol = \"{of}\"\nbase_url = \"{}\"\nkey = \"of-the-provider\"\nretry = {{ tries = 0 }}\n\
-             models = {{ m = {{ tools = \"native\", vision = true, stream_usage = true }} }}\n",
+             models = {{ m = {{ tools = \"native\", vision = true, stream_usage = true, custom_tools = true }} }}\n",
             target.split(',').next().unwrap(),
             models.base_url(protocol.id),
         )
