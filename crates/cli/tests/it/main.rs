@@ -18,6 +18,7 @@ mod readme;
 mod record;
 mod run;
 mod scratch;
+mod sdks;
 mod serve;
 mod soak;
 mod switch;

@@ -11,6 +11,7 @@ mod generate;
 mod head;
 mod kept;
 mod models;
+mod numbers;
 mod pieces;
 mod record;
 mod repairs;

@@ -12,7 +12,7 @@ use rail_upstream::{Broken, Reply};
 use rail_wire::{BodyKind, Encode, Inbound, ReplyTo};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::head;
+use super::{head, numbers};
 use super::pieces::Outlet;
 use super::record::Open;
 
@@ -35,6 +35,8 @@ pub(super) struct Talk {
     started: bool,
     /// When the client was last given something.
     given: Instant,
+    /// The target's own frames that the client was given last.
+    passed: Bytes,
 }
 
 /// What is next.
@@ -56,7 +58,8 @@ impl Talk {
         outlet: Outlet,
     ) -> Self {
         let (encoder, given) = (inbound.encoder(kind, reply_to), Instant::now());
-        Self { inbound, kind, encoder, outlet, out: Vec::new(), begun: false, started: false, given }
+        let (out, passed) = (Vec::new(), Bytes::new());
+        Self { inbound, kind, encoder, outlet, out, begun: false, started: false, given, passed }
     }
 
     /// Begins before anybody has answered. Where the protocol has an event for the start, it goes first: clients of OpenAI's
@@ -140,6 +143,7 @@ impl Talk {
                     if finished {
                         open.ends(Ending::Answered);
                     }
+                    self.passed = frames.clone();
                     self.outlet.give(frames).await;
                     self.given = Instant::now();
                 }
@@ -171,7 +175,7 @@ impl Talk {
         self.encoder.push(&Event::Ping, &mut before);
         self.encoder.push(&Event::Failed(error.clone()), &mut failure);
         self.encoder.finish(&mut failure);
-        failure
+        numbers::go_on(&self.passed, failure)
     }
 
     /// Waits for what is next. When it is not there right now, what was made is given out; when it does not come for long, the

@@ -1,20 +1,14 @@
 //! The official SDKs as judges: what they see must be what was scripted, and what they send must be read without loss.
 
-mod answers;
-mod errors;
-mod install;
 mod read;
 mod shapes;
 
-use std::io::Write;
-use std::process::Stdio;
+use std::path::Path;
 
-use rail_model::Part;
+use rail_testkit::judges::{Expected, Language, Scenario, answers, asks, compare, errors, judge as installed, run};
 use rail_testkit::{Models, SCRIPTED_MODEL, Turn};
 use rail_wire::Protocol;
 use serde_json::{Map, Value, json};
-
-use install::{Judge, Language};
 
 #[test]
 fn python_anthropic() {
@@ -56,48 +50,12 @@ fn node_gemini() {
     judge(Language::Node, "gemini");
 }
 
-/// One call of the SDK, and what must come of it.
-struct Scenario {
-    /// Unique; what is scripted and how it is asked for.
-    name: String,
-    /// How the SDK is called: `whole`, `stream`, `helper` (its own accumulation), `count`, `embed`, `models`,
-    /// and `loop` or `loop-whole`, which answer the calls of a first answer.
-    mode: &'static str,
-    /// Which of the requests in `asks/` is sent.
-    ask: &'static str,
-    turns: Vec<Turn>,
-    expected: Expected,
-    /// The answer that the second request must have in it.
-    sent_back: Option<Vec<Part>>,
-}
-
-/// What must come of a call.
-enum Expected {
-    /// The SDK saw this, and perhaps more.
-    Saw(Value),
-    /// The SDK raised an error.
-    Raised(Raised),
-}
-
-/// An error of an SDK.
-#[derive(Default)]
-struct Raised {
-    /// Its class.
-    class: Option<&'static str>,
-    /// A class that it is derived from.
-    ancestor: Option<&'static str>,
-    status: Option<u16>,
-    /// What its message has in it.
-    says: &'static str,
-    retry_after: Option<&'static str>,
-}
-
 /// Scenarios that fail, with the reason; one that passes must leave this list.
 const KNOWN: &[(Language, &str, &str, &str)] = &[];
 
 fn judge(language: Language, sdk: &str) {
     let protocol = rail_wire::find(sdk).unwrap_or_else(|| panic!("rail-wire does not speak {sdk}"));
-    let Some(judge) = install::judge(language) else { return };
+    let Some(judge) = installed(language, Path::new(env!("CARGO_TARGET_TMPDIR"))) else { return };
     let asks: Map<String, Value> = serde_json::from_str(asks(sdk)).unwrap();
     let played: Vec<(Scenario, Models)> = scenarios(protocol, language)
         .into_iter()
@@ -138,19 +96,9 @@ fn judge(language: Language, sdk: &str) {
     assert!(failures.is_empty(), "{failed} failures in {all} scenarios:\n{}", failures.join("\n"));
 }
 
-fn asks(sdk: &str) -> &'static str {
-    match sdk {
-        "anthropic" => include_str!("../judges/asks/anthropic.json"),
-        "openai-chat" => include_str!("../judges/asks/openai-chat.json"),
-        "openai-responses" => include_str!("../judges/asks/openai-responses.json"),
-        "gemini" => include_str!("../judges/asks/gemini.json"),
-        other => panic!("no requests for {other}"),
-    }
-}
-
 fn scenarios(protocol: &'static Protocol, language: Language) -> Vec<Scenario> {
     let sdk = protocol.id.name();
-    let mut all = answers::scenarios(sdk, language);
+    let mut all = answers::scenarios(sdk, sdk, language);
     all.extend(answers::loops(sdk, language));
     all.extend(errors::scenarios(sdk, language));
     // Requests that say all there is to say, in every way of asking.
@@ -222,70 +170,4 @@ fn base64(bytes: &[u8]) -> String {
         (0..4).map(letter).collect()
     };
     bytes.chunks(3).map(group).collect()
-}
-
-/// Runs the script of one SDK over all scenarios, and gives its lines.
-fn run(judge: &Judge, sdk: &str, input: &Value) -> Vec<Value> {
-    let mut child = judge.script(sdk).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    // The script reads all its input before it says anything, so this cannot block on its output.
-    child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "the script of {sdk} failed; its message is above");
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("`{line}` is no JSON")))
-        .collect()
-}
-
-fn compare(expected: &Expected, line: &Value, failures: &mut Vec<String>) {
-    match (expected, line.get("saw"), line.get("raised")) {
-        (Expected::Saw(expected), Some(saw), _) => {
-            for (key, expected) in expected.as_object().unwrap() {
-                if !same(expected, &saw[key]) {
-                    failures.push(format!("{key} should be {}, is {}", short(expected), short(&saw[key])));
-                }
-            }
-        }
-        (Expected::Raised(expected), _, Some(raised)) => {
-            let mut unmet = |what: &str, holds: bool| {
-                if !holds {
-                    failures.push(format!("{what} does not fit: raised {}", short(raised)));
-                }
-            };
-            let ancestors = raised["ancestors"].as_array().unwrap();
-            unmet("class", expected.class.is_none_or(|class| raised["class"] == class));
-            unmet(
-                "ancestor",
-                expected.ancestor.is_none_or(|class| ancestors.iter().any(|kind| kind == class)),
-            );
-            unmet("status", expected.status.is_none_or(|status| raised["status"] == status));
-            unmet("message", raised["message"].as_str().unwrap().contains(expected.says));
-            unmet("retry-after", expected.retry_after.is_none_or(|delay| raised["retry_after"] == delay));
-        }
-        (Expected::Saw(_), None, Some(raised)) => failures.push(format!("raised {}", short(raised))),
-        (Expected::Raised(_), Some(saw), None) => {
-            failures.push(format!("raised nothing, saw {}", short(saw)))
-        }
-        _ => failures.push(format!("`{line}` says neither what was seen nor what was raised")),
-    }
-}
-
-/// Equal as JSON values, numbers by their value and not by their spelling.
-fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
-        }
-        _ => a == b,
-    }
-}
-
-fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(600) {
-        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
-        None => text,
-    }
 }

@@ -17,6 +17,12 @@ export class Parts {
   }
 }
 
+// What a gateway says of an answer beside it.
+export function told(headers) {
+  const names = ["x-request-id", "request-id", "x-switchrail-target", "x-switchrail-losses"];
+  return { headers: Object.fromEntries(names.map((name) => [name, headers.get(name) ?? null])) };
+}
+
 export function assert(holds, said) {
   if (!holds) throw new Error(`assertion: ${typeof said === "string" ? said : JSON.stringify(said)}`);
 }

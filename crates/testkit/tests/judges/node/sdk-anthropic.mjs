@@ -1,12 +1,17 @@
-import { assert, body } from "./parts.mjs";
+import { assert, body, told } from "./parts.mjs";
 
 export default (require) => ({
-  async play({ url, ask, mode }) {
+  async play({ url, ask, mode, key = "k" }) {
     const Anthropic = require("@anthropic-ai/sdk");
-    const client = new Anthropic({ baseURL: url, apiKey: "k", maxRetries: 0, timeout: 30_000 });
+    const client = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0, timeout: 30_000 });
     const asked = body(ask);
     if (mode === "count") return { tokens: (await client.messages.countTokens(asked)).input_tokens };
     if (mode === "models") return { models: (await client.models.list()).data.map((model) => model.id) };
+    if (mode === "retrieve") return { models: [(await client.models.retrieve(ask.model)).id] };
+    if (mode === "headers") return told((await client.messages.create(asked).withResponse()).response.headers);
+    if (mode === "leave") {
+      for await (const event of await client.messages.create({ ...asked, stream: true })) return { first: typeof event };
+    }
     if (mode === "whole") return message(await client.messages.create(asked));
     if (mode === "helper") return message(await client.messages.stream(asked).finalMessage());
     if (mode.startsWith("loop")) {

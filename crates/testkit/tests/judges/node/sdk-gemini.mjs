@@ -1,10 +1,10 @@
-import { Parts, assert } from "./parts.mjs";
+import { Parts, assert, told } from "./parts.mjs";
 
 export default (require) => ({
-  async play({ url, ask, mode }) {
+  async play({ url, ask, mode, key = "k" }) {
     const { GoogleGenAI } = require("@google/genai");
     const httpOptions = { baseUrl: url, timeout: 30_000, retryOptions: { attempts: 1 } };
-    const { models, chats } = new GoogleGenAI({ apiKey: "k", vertexai: false, httpOptions });
+    const { models, chats } = new GoogleGenAI({ apiKey: key, vertexai: false, httpOptions });
     if (mode === "count") return { tokens: (await models.countTokens(ask)).totalTokens };
     if (mode === "models") {
       const names = [];
@@ -14,6 +14,14 @@ export default (require) => ({
     if (mode === "embed") {
       const { embeddings } = await models.embedContent(ask);
       return { vectors: embeddings.map((item) => item.values) };
+    }
+    if (mode === "retrieve") return { models: [(await models.get(ask)).name] };
+    if (mode === "headers") {
+      const { headers } = (await models.generateContent(ask)).sdkHttpResponse;
+      return told(new Map(Object.entries(headers)));
+    }
+    if (mode === "leave") {
+      for await (const event of await models.generateContentStream(ask)) return { first: typeof event };
     }
     if (mode === "whole") return joined([await models.generateContent(ask)]);
     if (mode === "helper") {

@@ -1,9 +1,9 @@
-import { Parts, assert, body } from "./parts.mjs";
+import { Parts, assert, body, told } from "./parts.mjs";
 
 export default (require) => ({
-  async play({ url, ask, mode }) {
+  async play({ url, ask, mode, key = "k" }) {
     const OpenAI = require("openai");
-    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "k", maxRetries: 0, timeout: 30_000 });
+    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0, timeout: 30_000 });
     const asked = body(ask);
     if (mode === "models") return { models: (await client.models.list()).data.map((model) => model.id) };
     if (mode === "embed") {
@@ -11,6 +11,11 @@ export default (require) => ({
       answer.data.forEach((item, at) => assert(item.index === at, item));
       const vectors = answer.data.map((item) => item.embedding);
       return { vectors, model: answer.model, tokens: answer.usage.prompt_tokens };
+    }
+    if (mode === "retrieve") return { models: [(await client.models.retrieve(ask.model)).id] };
+    if (mode === "headers") return told((await client.chat.completions.create(asked).withResponse()).response.headers);
+    if (mode === "leave") {
+      for await (const event of await client.chat.completions.create({ ...asked, stream: true })) return { first: typeof event };
     }
     if (mode === "whole") return completion(await client.chat.completions.create(asked));
     const counted = { ...asked, stream_options: { include_usage: true } };

@@ -1,11 +1,16 @@
-import { Parts, assert, body } from "./parts.mjs";
+import { Parts, assert, body, told } from "./parts.mjs";
 
 export default (require) => ({
-  async play({ url, ask, mode }) {
+  async play({ url, ask, mode, key = "k" }) {
     const OpenAI = require("openai");
-    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "k", maxRetries: 0, timeout: 30_000 });
+    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0, timeout: 30_000 });
     const asked = body(ask);
     if (mode === "count") return { tokens: (await client.responses.inputTokens.count(asked)).input_tokens };
+    if (mode === "retrieve") return { models: [(await client.models.retrieve(ask.model)).id] };
+    if (mode === "headers") return told((await client.responses.create(asked).withResponse()).response.headers);
+    if (mode === "leave") {
+      for await (const event of await client.responses.create({ ...asked, stream: true })) return { first: typeof event };
+    }
     if (mode === "whole") return response(await client.responses.create(asked));
     if (mode === "helper") return response(await client.responses.stream(asked).finalResponse());
     if (mode.startsWith("loop")) {

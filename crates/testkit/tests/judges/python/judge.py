@@ -28,6 +28,12 @@ class Parts:
         self.list.append({"call": name, "id": id, "arguments": arguments})
 
 
+def told(headers):
+    """What a gateway says of an answer beside it."""
+    names = ("x-request-id", "request-id", "x-switchrail-target", "x-switchrail-losses")
+    return {"headers": {name: headers.get(name) for name in names}}
+
+
 def raised(error):
     """The class and its ancestors, and what the SDK says of the error."""
     response = getattr(error, "response", None)

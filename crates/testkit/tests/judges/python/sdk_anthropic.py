@@ -1,20 +1,32 @@
+import asyncio
 import json
 
 import anthropic
 
-from judge import Parts
+from judge import Parts, told
 
 
 SHARED = anthropic.Anthropic(api_key="k", max_retries=0, timeout=30)
 
 
 def play(scenario):
-    client = SHARED.with_options(base_url=scenario["url"])
+    client = SHARED.with_options(base_url=scenario["url"], api_key=scenario.get("key", "k"))
     ask, mode = scenario["ask"], scenario["mode"]
     if mode == "count":
         return {"tokens": client.messages.count_tokens(**ask).input_tokens}
     if mode == "models":
         return {"models": [model.id for model in client.models.list()]}
+    if mode == "retrieve":
+        return {"models": [client.models.retrieve(ask["model"]).id]}
+    if mode == "headers":
+        answer = client.messages.with_raw_response.create(**ask)
+        assert answer.parse()._request_id == answer.headers["request-id"]
+        return told(answer.headers)
+    if mode == "leave":
+        with client.messages.create(**ask, stream=True) as stream:
+            return {"first": next(iter(stream)).type}
+    if mode.startswith("async"):
+        return asyncio.run(waited(scenario))
     if mode == "whole":
         return message(client.messages.create(**ask))
     if mode == "helper":
@@ -23,6 +35,15 @@ def play(scenario):
     if mode in ("loop", "loop-whole"):
         return loop(client, ask, mode)
     return streamed(client.messages.create(**ask, stream=True))
+
+
+async def waited(scenario):
+    key = scenario.get("key", "k")
+    async with anthropic.AsyncAnthropic(base_url=scenario["url"], api_key=key, max_retries=0, timeout=30) as client:
+        if scenario["mode"] == "async-whole":
+            return message(await client.messages.create(**scenario["ask"]))
+        async with client.messages.stream(**scenario["ask"]) as stream:
+            return message(await stream.get_final_message())
 
 
 def loop(client, ask, mode):

@@ -1,16 +1,23 @@
+import asyncio
 import base64
+import functools
 
 from google import genai
 from google.genai import types
 
-from judge import Parts
+from judge import Parts, told
+
+
+@functools.cache
+def client_of(url, key):
+    options = types.HttpOptions(
+        base_url=url, timeout=30_000, retry_options=types.HttpRetryOptions(attempts=1)
+    )
+    return genai.Client(api_key=key, vertexai=False, http_options=options)
 
 
 def play(scenario):
-    options = types.HttpOptions(
-        base_url=scenario["url"], timeout=30_000, retry_options=types.HttpRetryOptions(attempts=1)
-    )
-    client = genai.Client(api_key="k", vertexai=False, http_options=options)
+    client = client_of(scenario["url"], scenario.get("key", "k"))
     ask, mode = with_bytes(scenario["ask"]), scenario["mode"]
     if mode == "count":
         return {"tokens": client.models.count_tokens(**ask).total_tokens}
@@ -19,6 +26,19 @@ def play(scenario):
     if mode == "embed":
         answer = client.models.embed_content(**ask)
         return {"vectors": [item.values for item in answer.embeddings]}
+    if mode == "retrieve":
+        return {"models": [client.models.get(model=ask["model"]).name]}
+    if mode == "headers":
+        return told(client.models.generate_content(**ask).sdk_http_response.headers)
+    if mode == "leave":
+        chunks = client.models.generate_content_stream(**ask)
+        first = next(chunks)
+        chunks.close()
+        return {"first": type(first).__name__}
+    if mode.startswith("async"):
+        # Its connections belong to one event loop.
+        client = client_of.__wrapped__(scenario["url"], scenario.get("key", "k"))
+        return asyncio.run(waited(client.aio, ask, mode))
     if mode == "whole":
         return joined([client.models.generate_content(**ask)])
     if mode == "helper":
@@ -38,6 +58,12 @@ def play(scenario):
         history = [first.candidates[0].content, types.Content(role="user", parts=results(given(first)))]
         return joined([client.models.generate_content(**{**ask, "contents": [*ask["contents"], *history]})])
     return joined(list(client.models.generate_content_stream(**ask)))
+
+
+async def waited(client, ask, mode):
+    if mode == "async-whole":
+        return joined([await client.models.generate_content(**ask)])
+    return joined([chunk async for chunk in await client.models.generate_content_stream(**ask)])
 
 
 def spoken(ask):

@@ -1,15 +1,16 @@
+import asyncio
 import json
 
 import openai
 
-from judge import Parts
+from judge import Parts, told
 
 
 SHARED = openai.OpenAI(api_key="k", max_retries=0, timeout=30)
 
 
 def play(scenario):
-    client = SHARED.with_options(base_url=scenario["url"] + "/v1")
+    client = SHARED.with_options(base_url=scenario["url"] + "/v1", api_key=scenario.get("key", "k"))
     ask, mode = scenario["ask"], scenario["mode"]
     if mode == "models":
         return {"models": [model.id for model in client.models.list()]}
@@ -18,6 +19,15 @@ def play(scenario):
         vectors = [item.embedding for item in answer.data]
         assert [item.index for item in answer.data] == list(range(len(vectors)))
         return {"vectors": vectors, "model": answer.model, "tokens": answer.usage.prompt_tokens}
+    if mode == "retrieve":
+        return {"models": [client.models.retrieve(ask["model"]).id]}
+    if mode == "headers":
+        return told(client.chat.completions.with_raw_response.create(**ask).headers)
+    if mode == "leave":
+        with client.chat.completions.create(**ask, stream=True) as stream:
+            return {"first": type(next(iter(stream))).__name__}
+    if mode.startswith("async"):
+        return asyncio.run(waited(scenario))
     if mode == "whole":
         return completion(client.chat.completions.create(**ask))
     if mode in ("loop", "loop-whole"):
@@ -27,6 +37,15 @@ def play(scenario):
         with client.chat.completions.stream(**counted) as stream:
             return completion(stream.get_final_completion())
     return streamed(client.chat.completions.create(**counted, stream=True))
+
+
+async def waited(scenario):
+    url, key = scenario["url"] + "/v1", scenario.get("key", "k")
+    async with openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=30) as client:
+        if scenario["mode"] == "async-whole":
+            return completion(await client.chat.completions.create(**scenario["ask"]))
+        async with client.chat.completions.stream(**scenario["ask"], stream_options={"include_usage": True}) as stream:
+            return completion(await stream.get_final_completion())
 
 
 def loop(client, ask, mode):

@@ -1,18 +1,28 @@
+import asyncio
 import json
 
 import openai
 
-from judge import Parts
+from judge import Parts, told
 
 
 SHARED = openai.OpenAI(api_key="k", max_retries=0, timeout=30)
 
 
 def play(scenario):
-    client = SHARED.with_options(base_url=scenario["url"] + "/v1")
+    client = SHARED.with_options(base_url=scenario["url"] + "/v1", api_key=scenario.get("key", "k"))
     ask, mode = scenario["ask"], scenario["mode"]
     if mode == "count":
         return {"tokens": client.responses.input_tokens.count(**ask).input_tokens}
+    if mode == "retrieve":
+        return {"models": [client.models.retrieve(ask["model"]).id]}
+    if mode == "headers":
+        return told(client.responses.with_raw_response.create(**ask).headers)
+    if mode == "leave":
+        with client.responses.create(**ask, stream=True) as stream:
+            return {"first": type(next(iter(stream))).__name__}
+    if mode.startswith("async"):
+        return asyncio.run(waited(scenario))
     if mode == "whole":
         return response(client.responses.create(**ask))
     if mode == "helper":
@@ -21,6 +31,15 @@ def play(scenario):
     if mode in ("loop", "loop-whole"):
         return loop(client, ask, mode)
     return streamed(client.responses.create(**ask, stream=True))
+
+
+async def waited(scenario):
+    url, key = scenario["url"] + "/v1", scenario.get("key", "k")
+    async with openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=30) as client:
+        if scenario["mode"] == "async-whole":
+            return response(await client.responses.create(**scenario["ask"]))
+        async with client.responses.stream(**scenario["ask"]) as stream:
+            return response(await stream.get_final_response())
 
 
 def loop(client, ask, mode):

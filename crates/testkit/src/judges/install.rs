@@ -6,24 +6,29 @@ use std::process::{Command, Stdio};
 
 /// The language of an SDK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Language {
+pub enum Language {
+    /// Python 3.
     Python,
+    /// Node.js.
     Node,
 }
 
 /// An installed set of SDKs.
-pub(super) struct Judge {
+#[derive(Debug)]
+pub struct Judge {
     language: Language,
     folder: PathBuf,
 }
 
 /// The SDKs of a language, or None when they cannot be had here; in CI that is a failure.
-pub(super) fn judge(language: Language) -> Option<Judge> {
-    match install(language) {
+///
+/// They are kept beside this scratch folder of the tests, `CARGO_TARGET_TMPDIR`, for all crates that need them.
+pub fn judge(language: Language, scratch: &Path) -> Option<Judge> {
+    match install(language, scratch) {
         Ok(folder) => Some(Judge { language, folder }),
         Err(why) => {
             assert!(!in_ci(), "judges: {why}; in CI they are needed");
-            println!("skipped: judges ({why})");
+            tell(&format!("skipped: judges ({why})"));
             None
         }
     }
@@ -31,7 +36,7 @@ pub(super) fn judge(language: Language) -> Option<Judge> {
 
 impl Judge {
     /// The script that plays scenarios with one SDK, away from any account and proxy of this machine.
-    pub(super) fn script(&self, sdk: &str) -> Command {
+    pub fn script(&self, sdk: &str) -> Command {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/judges");
         let mut command = match self.language {
             Language::Python => {
@@ -58,20 +63,19 @@ impl Judge {
 }
 
 /// The folder of the installed SDKs; the error says what is missing.
-fn install(language: Language) -> Result<PathBuf, String> {
+fn install(language: Language, scratch: &Path) -> Result<PathBuf, String> {
     let (name, list, needed): (_, _, &[&str]) = match language {
-        Language::Python => ("python", include_str!("../../judges/python/requirements.txt"), &["python3"]),
-        Language::Node => ("node", include_str!("../../judges/node/package.json"), &["node", "npm"]),
+        Language::Python => ("python", include_str!("../../tests/judges/python/requirements.txt"), &["python3"]),
+        Language::Node => ("node", include_str!("../../tests/judges/node/package.json"), &["node", "npm"]),
     };
     for program in needed {
         found(program)?;
     }
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
-    let judges = target.join("judges");
-    fs::create_dir_all(&judges).unwrap();
+    let judges = scratch.with_file_name("judges");
+    fs::create_dir_all(&judges).map_err(told)?;
     // Tests of the same language wait here for the first that installs.
-    let lock = File::create(judges.join(format!("{name}.lock"))).unwrap();
-    lock.lock().unwrap();
+    let lock = File::create(judges.join(format!("{name}.lock"))).map_err(told)?;
+    lock.lock().map_err(told)?;
     let folder = judges.join(format!("{name}-{:016x}", hash(list)));
     let ready = folder.join("ready");
     if !ready.exists() && may_not_install() {
@@ -80,28 +84,28 @@ fn install(language: Language) -> Result<PathBuf, String> {
     if !ready.exists() {
         // What a broken installation left behind is of no use.
         if folder.exists() {
-            fs::remove_dir_all(&folder).unwrap();
+            fs::remove_dir_all(&folder).map_err(told)?;
         }
-        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir_all(&folder).map_err(told)?;
         match language {
             Language::Python => install_python(&folder, list)?,
             Language::Node => install_node(&folder, list)?,
         }
-        fs::write(&ready, "").unwrap();
+        fs::write(&ready, "").map_err(told)?;
     }
     Ok(folder)
 }
 
 fn install_python(folder: &Path, list: &str) -> Result<(), String> {
     let requirements = folder.join("requirements.txt");
-    fs::write(&requirements, list).unwrap();
+    fs::write(&requirements, list).map_err(told)?;
     succeeds(program("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
     succeeds(program(python_in(folder)).args(pip).arg(&requirements))
 }
 
 fn install_node(folder: &Path, list: &str) -> Result<(), String> {
-    fs::write(folder.join("package.json"), list).unwrap();
+    fs::write(folder.join("package.json"), list).map_err(told)?;
     let npm =
         ["install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error"];
     succeeds(program("npm").args(npm).current_dir(folder))
@@ -127,6 +131,15 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     Err(format!("{command:?}: {last}"))
+}
+
+fn told(error: std::io::Error) -> String {
+    error.to_string()
+}
+
+#[expect(clippy::print_stdout, reason = "a test that is skipped is told by name")]
+fn tell(text: &str) {
+    println!("{text}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the judges are foreign programs, and this is no product code")]

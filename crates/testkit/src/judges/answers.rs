@@ -1,11 +1,10 @@
 //! What is scripted, and how each SDK must see it.
 
 use rail_model::{Media, MediaSource, Part, PartBody, Seal, Stop, Usage};
-use rail_testkit::{NOW, Turn, call, image, redacted, text, thinking};
 use serde_json::{Value, json};
 
-use super::install::Language;
-use super::{Expected, Scenario};
+use super::{Expected, Language, Scenario};
+use crate::{NOW, Turn, call, image, redacted, text, thinking};
 
 /// Valid base64, which Google's SDKs demand of signatures.
 const SIGNATURE: &str = "c2lnbmF0dXJlIG9mIGEga2luZA==";
@@ -21,9 +20,10 @@ struct Answer {
     pings: usize,
 }
 
-pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
+/// Answers of a model of one protocol, as a client of the same or another one must see them.
+pub fn scenarios(sdk: &str, model: &str, language: Language) -> Vec<Scenario> {
     let mut all = Vec::new();
-    for answer in answers(sdk) {
+    for answer in answers(sdk, model) {
         for mode in ["whole", "stream", "helper"] {
             let turn = Turn::reply(answer.parts.clone()).usage(answer.usage.clone());
             let turn = turn.stop(answer.stop.clone()).pings(answer.pings);
@@ -39,7 +39,7 @@ pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
             if (sdk, language, mode) == ("openai-chat", Language::Node, "helper") && thinks {
                 continue;
             }
-            let expected = Expected::Saw(expected(sdk, &answer));
+            let expected = Expected::Saw(expected(sdk, model, &answer));
             let name = format!("{}, {mode}", answer.name);
             all.push(Scenario { name, mode, ask: "plain", turns: vec![turn], expected, sent_back: None });
         }
@@ -48,7 +48,7 @@ pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
 }
 
 /// Answers with calls that the client runs and sends back: what it was told must come back to us.
-pub(super) fn loops(sdk: &str, language: Language) -> Vec<Scenario> {
+pub fn loops(sdk: &str, language: Language) -> Vec<Scenario> {
     let foreign = Seal {
         issuer: if sdk == "gemini" { "anthropic" } else { "gemini" }.to_owned(),
         data: SIGNATURE.to_owned(),
@@ -82,8 +82,8 @@ pub(super) fn loops(sdk: &str, language: Language) -> Vec<Scenario> {
     all
 }
 
-fn answers(sdk: &str) -> Vec<Answer> {
-    let signature = (sdk != "openai-chat").then_some(SIGNATURE);
+fn answers(sdk: &str, model: &str) -> Vec<Answer> {
+    let signature = (model != "openai-chat").then_some(SIGNATURE);
     let usage = || Usage { input: Some(10), output: Some(5), ..Usage::default() };
     let answer = |name, parts, stop| Answer { name, parts, stop, usage: usage(), pings: 0 };
     let hard =
@@ -115,7 +115,7 @@ fn answers(sdk: &str) -> Vec<Answer> {
                 input: Some(100),
                 cache_read: Some(40),
                 // Only Anthropic says what was written to its cache.
-                cache_write: (sdk == "anthropic").then_some(7),
+                cache_write: (model == "anthropic").then_some(7),
                 output: Some(20),
                 reasoning: Some(13),
                 ..Usage::default()
@@ -123,6 +123,10 @@ fn answers(sdk: &str) -> Vec<Answer> {
             ..answer("usage", vec![text("Counted.")], Stop::EndTurn)
         },
     ];
+    // What only one protocol has words for.
+    if sdk != model {
+        return all;
+    }
     if sdk == "anthropic" {
         let parts = vec![
             thinking("One.", signature),
@@ -142,19 +146,19 @@ fn answers(sdk: &str) -> Vec<Answer> {
     all
 }
 
-fn expected(sdk: &str, answer: &Answer) -> Value {
+fn expected(sdk: &str, model: &str, answer: &Answer) -> Value {
     let mut calls = 0;
     let parts = answer.parts.iter().map(|part| match &part.body {
         PartBody::Text(text) => json!({"text": text}),
         PartBody::Thinking(text) => match &part.seal {
-            Some(seal) => json!({"thinking": text, "signature": seal.data}),
-            None => json!({"thinking": text}),
+            Some(seal) if sdk == model => json!({"thinking": text, "signature": seal.data}),
+            Some(_) | None => json!({"thinking": text}),
         },
         PartBody::Redacted(seal) if sdk == "anthropic" => json!({"redacted": seal.data}),
         PartBody::Redacted(seal) => json!({"thinking": "", "signature": seal.data}),
         PartBody::ToolCall(call) => {
             calls += 1;
-            let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+            let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
             json!({"call": call.name, "id": format!("call_1_{calls}"), "arguments": arguments})
         }
         PartBody::Media(Media { mime, source: MediaSource::Base64(data), .. }) => {

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use rail_model::{ApiError, ErrorKind};
-use rail_testkit::{Turn, text};
 use serde_json::json;
 
-use super::install::Language;
-use super::{Expected, Raised, Scenario};
+use super::{Expected, Language, Raised, Scenario};
+use crate::{Turn, text};
 
 const MESSAGE: &str = "for the judges";
 
-pub(super) fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
+/// Errors before and in an answer, as the client of a protocol must see them, whoever is behind it.
+pub fn scenarios(sdk: &str, language: Language) -> Vec<Scenario> {
     let mut all = Vec::new();
     for (word, kind) in [
         ("invalid request", ErrorKind::InvalidRequest),
@@ -69,7 +69,8 @@ fn status(sdk: &str, kind: ErrorKind) -> u16 {
     }
 }
 
-fn class(sdk: &str, language: Language, kind: ErrorKind) -> &'static str {
+/// The class that an SDK has for an error of this kind.
+pub fn class(sdk: &str, language: Language, kind: ErrorKind) -> &'static str {
     match (sdk, language, kind) {
         ("gemini", Language::Node, _) => "ApiError",
         ("gemini", Language::Python, kind) if kind.status() < 500 => "ClientError",
