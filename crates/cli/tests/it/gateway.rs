@@ -137,10 +137,15 @@ impl Question {
                 "/v1/messages".to_owned(),
                 json!({"model": model, "max_tokens": 50, "stream": stream, "messages": messages}),
             ),
-            "openai-chat" => (
-                "/v1/chat/completions".to_owned(),
-                json!({"model": model, "max_tokens": 50, "stream": stream, "messages": messages}),
-            ),
+            "openai-chat" => {
+                let mut body = json!({"model": model, "max_tokens": 50, "messages": messages});
+                if stream {
+                    // Who wants no usage can't be given the target's own bytes, which have it.
+                    body["stream_options"] = json!({"include_usage": true});
+                    body["stream"] = json!(true);
+                }
+                ("/v1/chat/completions".to_owned(), body)
+            }
             "openai-responses" => (
                 "/v1/responses".to_owned(),
                 json!({"model": model, "max_output_tokens": 50, "stream": stream, "input": text}),
@@ -233,24 +238,21 @@ impl Answer {
         if let Some(wait) = self.header("retry-after") {
             told += &format!(", retry after {wait}");
         }
-        let mut lines: Vec<String> = Vec::new();
-        for line in self.body.lines().filter(|line| !line.is_empty()) {
-            let line = match line.split_once("data: ") {
+        let mut frames: Vec<String> = Vec::new();
+        for frame in self.body.replace("\r\n", "\n").split("\n\n").filter(|frame| !frame.trim().is_empty()) {
+            let lines = frame.lines().map(|line| match line.split_once("data: ") {
                 Some(("", data)) => format!("data: {}", masked(data)),
                 _ => masked(line),
-            };
-            // How often a client is told to wait depends on the machine; a word that is repeated is told once.
-            let twice = lines.last() == Some(&line)
-                || (lines.len() > 1 && line.contains("\"ping\"") && lines.iter().rev().nth(1) == Some(&line));
-            if !twice {
-                lines.push(line);
+            });
+            let frame = lines.collect::<Vec<_>>().join("\n  ");
+            // How often a client is told to wait depends on the machine.
+            let waits = ["\"ping\"", "\"keepalive\"", ": keep-alive"].iter().any(|sign| frame.contains(sign));
+            if !(waits && frames.last() == Some(&frame)) {
+                frames.push(frame);
             }
         }
-        while lines.last().is_some_and(|line| line == "event: ping") {
-            lines.pop();
-        }
         let end = if self.whole { "" } else { "\n  (cut off)" };
-        format!("{told}\n  {}{end}", lines.join("\n  "))
+        format!("{told}\n  {}{end}", frames.join("\n  "))
     }
 }
 

@@ -5,7 +5,7 @@ mod scripts;
 mod table;
 mod waits;
 
-use rail_ledger::{Entry, Ledger, Place};
+use rail_ledger::{Ending, Entry, Ledger, Place};
 
 use crate::home::Home;
 
@@ -28,5 +28,9 @@ fn line(entry: &Entry) -> String {
         format!("{} {}{status}{problem}", sent.target, sent.outcome)
     });
     let sent: Vec<String> = sent.collect();
-    format!("{} {}: {}", entry.ending.word(), entry.status, sent.join("; "))
+    let relayed = if entry.relayed { ", passed on as it came" } else { "" };
+    // What failed as a whole has failed as its sends did.
+    let broke = entry.problem.as_ref().filter(|_| entry.ending == Ending::Broken);
+    let broke = broke.map_or(String::new(), |problem| format!("; then: {problem}"));
+    format!("{} {}: {}{relayed}{broke}", entry.ending.word(), entry.status, sent.join("; "))
 }

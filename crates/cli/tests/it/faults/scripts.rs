@@ -148,8 +148,12 @@ pub(super) fn after() -> Vec<Fault> {
         streams("bad-json", &[event(HELLO), event("data: {\"id\":}")]),
         answers("truncated-gzip", packed(&[HELLO])),
         streams("error", &[event(HELLO), event(r#"data: {"error":{"message":"no","code":502}}"#)]),
-        endlessly("endless", HELLO).with("timeouts = { total = \"1s\" }"),
     ]
+}
+
+/// An answer with content that has no end.
+pub(super) fn without_end() -> Fault {
+    endlessly("endless", HELLO).with("timeouts = { total = \"1s\" }")
 }
 
 /// What is no fault to a client: it is answered.

@@ -1,10 +1,12 @@
 //! Every fault with every client: alone, and with a healthy target behind it.
 
 use std::thread;
+use std::time::Duration;
 
+use rail_model::{ApiError, ErrorKind};
 use rail_testkit::{Models, Turn, text};
 
-use super::scripts::{Fault, after, before, mended, whole};
+use super::scripts::{Fault, after, before, mended, whole, without_end};
 use super::{line, records};
 use crate::gateway::{Layout, PROTOCOLS, Question, Serving};
 use crate::home::Home;
@@ -100,4 +102,73 @@ fn faults_of_whole_answers() {
     let (alone, behind) = table(&whole(), Layout::Whole);
     insta::assert_snapshot!("whole_alone", alone);
     insta::assert_snapshot!("whole_with_another", behind);
+}
+
+#[test]
+fn an_endless_answer_has_an_end() {
+    let fault = without_end();
+    let models: Vec<String> = PROTOCOLS.iter().map(|of| native((*of).to_owned())).collect();
+    let home = Home::with(&format!(
+        "[providers.endless]\nprotocol = \"openai-chat\"\nbase_url = \"{}\"\nmodels = {{ {} }}\n{}\n[gateway]\nlog = \"quiet\"\n",
+        fault.url,
+        models.join(", "),
+        fault.settings
+    ));
+    let serving = Serving::start(&home);
+    for of in PROTOCOLS {
+        let answer = serving.ask(&Question::stream(of, format!("endless,{of}")));
+        assert!(answer.status == 200 && answer.body.contains("hello"), "{of}");
+        let end = answer.body.trim_end().lines().last().unwrap_or_default();
+        assert!(end.contains("the answer took longer than 1 s"), "{of}: {end}");
+        for good in ["message_stop", "[DONE]", "response.completed", "STOP"] {
+            assert!(!answer.body.contains(good), "{of}");
+        }
+    }
+    serving.stop();
+    let kept: Vec<&str> = records(&home).iter().map(|entry| entry.ending.word()).collect();
+    assert_eq!(kept, ["broken"; 4]);
+}
+
+/// Answers of a target that speaks as its client does are passed on as they come, and fail as others do.
+#[test]
+fn faults_of_answers_that_are_passed_on() {
+    let error = |kind, words: &str| ApiError::new(kind, words);
+    let hello = || vec![text("hello")];
+    let wait = ApiError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited, "too many") };
+    let turns = [
+        ("limited", Turn::error(wait)),
+        ("overloaded", Turn::error(error(ErrorKind::Overloaded, "too busy"))),
+        ("failing", Turn::error(error(ErrorKind::Server, "oh no"))),
+        ("stalling", Turn::stall(hello())),
+        ("cut", Turn::cut(hello())),
+        ("markerless", Turn::markerless(hello())),
+        ("breaking", Turn::breaks(hello(), error(ErrorKind::Overloaded, "too busy"))),
+    ];
+    let targets = turns.map(|(name, turn)| (name, Models::start(vec![turn.repeat()]).unwrap()));
+    let mut config = String::new();
+    for (name, models) in &targets {
+        for of in PROTOCOLS {
+            let base_url = models.url(if of == "gemini" { "/v1beta" } else { "/v1" });
+            config += &format!(
+                "[providers.{name}-{of}]\nprotocol = \"{of}\"\nbase_url = \"{base_url}\"\nmodels = {{ {} }}\n\
+                 retry = {{ tries = 0 }}\ntimeouts = {{ idle = \"200ms\" }}\n",
+                native("m".to_owned())
+            );
+        }
+    }
+    let home = Home::with(&format!("{config}[gateway]\nlog = \"quiet\"\n"));
+    let serving = Serving::start(&home);
+    let mut told = String::new();
+    for (name, models) in &targets {
+        told += &format!("## {name}\n");
+        for of in PROTOCOLS {
+            let answer = serving.ask(&Question::stream(of, format!("{name}-{of},m")));
+            told += &format!("{of} {}\n", answer.told()).replace(&models.addr().to_string(), "PEER");
+        }
+    }
+    serving.stop();
+    let named = |line: String| targets.iter().fold(line, |line, (_, at)| line.replace(&at.addr().to_string(), "PEER"));
+    let mut kept: Vec<String> = records(&home).iter().map(line).map(named).collect();
+    kept.sort();
+    insta::assert_snapshot!("passed_on", format!("{told}## the ledger\n{}", kept.join("\n")));
 }
