@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rail_config::{Live, Loaded};
@@ -44,12 +45,14 @@ pub struct Gateway(Arc<Inner>);
 struct Inner {
     parts: Parts,
     sessions: Mutex<Sessions>,
+    /// What is on its way is cut off: the gateway was told to stop, and has waited long enough.
+    cut_off: AtomicBool,
 }
 
 impl Gateway {
     /// A gateway of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, sessions: Mutex::default() }))
+        Self(Arc::new(Inner { parts, sessions: Mutex::default(), cut_off: AtomicBool::new(false) }))
     }
 
     /// The configuration in force. Keep it for as long as one request lasts.
@@ -70,6 +73,16 @@ impl Gateway {
     /// Who is told of what happens.
     pub fn observe(&self) -> &Observe {
         &self.0.parts.observe
+    }
+
+    /// What is on its way ends now, and it is not clients who end it.
+    pub(crate) fn cut_off(&self) {
+        self.0.cut_off.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what is on its way is cut off.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.0.cut_off.load(Ordering::Relaxed)
     }
 
     /// The conversations lately heard of.

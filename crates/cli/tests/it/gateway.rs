@@ -193,6 +193,12 @@ impl Asking {
         self.stream.shutdown(Shutdown::Both).unwrap();
     }
 
+    /// Whether the connection ends without a word.
+    pub(crate) fn is_sent_away(mut self) -> bool {
+        let _ = self.stream.read_to_end(&mut self.heard);
+        self.heard.is_empty()
+    }
+
     /// The answer to its end.
     pub(crate) fn answer(mut self) -> Answer {
         // A connection that is reset has given what it has given.

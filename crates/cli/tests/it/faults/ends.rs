@@ -41,6 +41,7 @@ fn told_to_stop_it_brings_streams_to_their_end() {
     assert_eq!(kept(&home), [own.as_str(), &own, &own, &relayed]);
 }
 
+/// The ledger does not say of those that they left.
 #[test]
 fn who_is_not_done_in_time_is_cut_off() {
     let models = gated();
@@ -53,6 +54,20 @@ fn who_is_not_done_in_time_is_cut_off() {
     assert_eq!(serving.end(), Some(0));
     insta::assert_snapshot!("cut_off", format!("{}\n{}", told.join("\n"), kept(&home).join("\n")));
     models.open("end");
+}
+
+#[test]
+fn who_waits_in_vain_is_cut_off_too() {
+    let models = Models::start(vec![Turn::stall(Vec::new()).reached("asked")]).unwrap();
+    let home = Home::with(&config(&models, "log = \"quiet\"\ngrace = \"200ms\""));
+    let serving = Serving::start(&home);
+    let asking = serving.send(&Question::whole("anthropic", "asked"));
+    models.wait_for("asked");
+    serving.signal("-TERM");
+    assert_eq!(serving.end(), Some(0));
+    assert!(asking.is_sent_away(), "an answer came");
+    let told = "the gateway was told to stop, and this took longer than `gateway.grace`";
+    assert_eq!(kept(&home), [format!("broken 503: a,m left; then: {told}")]);
 }
 
 #[test]
