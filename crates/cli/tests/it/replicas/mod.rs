@@ -76,9 +76,10 @@ impl World {
         let keys = self.json(&["key", "list", "--json"]);
         let key = keys.as_array().unwrap().iter().find(|key| key["name"] == name).unwrap();
         let row = rows.iter().find(|row| row["key"] == key["name"] || row["key"] == key["id"]);
-        let row = row.unwrap_or_else(|| panic!("{usage:#}"));
+        let spent = key["spent_usd"].as_f64().unwrap();
+        let Some(row) = row else { return (0, 0.0, spent) };
         let count = row["requests"].as_u64().unwrap() - row["refused"].as_u64().unwrap();
-        (count, row["cost_usd"].as_f64().unwrap(), key["spent_usd"].as_f64().unwrap())
+        (count, row["cost_usd"].as_f64().unwrap(), spent)
     }
 
     /// Waits until the books have so many requests, and gives what they cost and what the key has spent.
