@@ -286,7 +286,8 @@ fn mask(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                let changes = ["id", "item_id", "request_id", "created", "created_at", "completed_at", "responseId"];
+                let changes =
+                    ["id", "item_id", "request_id", "created", "created_at", "completed_at", "responseId"];
                 if changes.contains(&name.as_str()) && !value.is_null() {
                     *value = json!("*");
                 } else {

@@ -37,7 +37,8 @@ fn told_to_stop_it_brings_streams_to_their_end() {
     let told: Vec<String> = asked.into_iter().map(|asking| asking.answer().told()).collect();
     assert_eq!(serving.end(), Some(0));
     insta::assert_snapshot!("told_to_stop", told.join("\n"));
-    let [own, relayed] = ["", ", passed on as it came"].map(|how| format!("answered 200: a,m answered 200{how}"));
+    let [own, relayed] =
+        ["", ", passed on as it came"].map(|how| format!("answered 200: a,m answered 200{how}"));
     assert_eq!(kept(&home), [own.as_str(), &own, &own, &relayed]);
 }
 
@@ -77,7 +78,10 @@ fn a_new_configuration_in_mid_stream_changes_nothing_of_it() {
     let serving = Serving::start(&home);
     let mut asking = serving.send(&Question::stream("anthropic", "asked"));
     asking.until("good");
-    home.write(".config/switchrail/config.toml", &config(&new, "").replace("a,m", "b,m").replace(".a]", ".b]"));
+    home.write(
+        ".config/switchrail/config.toml",
+        &config(&new, "").replace("a,m", "b,m").replace(".a]", ".b]"),
+    );
     serving.tells("the configuration was loaded again");
     let next = serving.ask(&Question::stream("anthropic", "asked anew"));
     assert!(next.status == 200 && next.body.contains("new"), "{}", next.told());

@@ -13,8 +13,7 @@ pub(super) const START: &str =
     r#"data: {"id":"1","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#;
 pub(super) const HELLO: &str =
     r#"data: {"id":"1","choices":[{"index":0,"delta":{"role":"assistant","content":"hello"}}]}"#;
-pub(super) const STOP: &str =
-    r#"data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+pub(super) const STOP: &str = r#"data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 const DONE: &str = "data: [DONE]";
 const CUT: &str = "data: {\"id\":\"1\",\"choi";
 const SHORT: &str = "timeouts = { first_token = \"200ms\", idle = \"200ms\" }";
@@ -141,7 +140,8 @@ pub(super) fn before() -> Vec<Fault> {
 pub(super) fn after() -> Vec<Fault> {
     let begun = || [sse_head(), event(HELLO)].concat();
     vec![
-        Fault::of("stall", always([Step::Send(begun()), Step::Stall])).with("timeouts = { idle = \"200ms\" }"),
+        Fault::of("stall", always([Step::Send(begun()), Step::Stall]))
+            .with("timeouts = { idle = \"200ms\" }"),
         answers("cut", [begun(), chunk(CUT)].concat()),
         streams("no-end-marker", &[event(HELLO)]),
         streams("bad-utf8", &[event(HELLO), chunk(b"data: {\"id\":\"\xff\xfe\"}\n\n")]),

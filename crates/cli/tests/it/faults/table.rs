@@ -14,8 +14,10 @@ use crate::home::Home;
 /// Asks for each fault from each protocol, alone and with a second target behind; all that clients and ledger tell of it.
 fn table(faults: &[Fault], layout: Layout) -> (String, String) {
     let good = Models::start(vec![Turn::reply(vec![text("good")]).repeat()]).unwrap();
-    let mut config =
-        format!("[providers.good]\nprotocol = \"openai-chat\"\nbase_url = \"{}\"\nmodels = {{ m = {{ tools = \"native\" }} }}\n", good.url("/v1"));
+    let mut config = format!(
+        "[providers.good]\nprotocol = \"openai-chat\"\nbase_url = \"{}\"\nmodels = {{ m = {{ tools = \"native\" }} }}\n",
+        good.url("/v1")
+    );
     let mut aliases = String::new();
     for Fault { name, url, settings, .. } in faults {
         let models: Vec<String> =
@@ -134,7 +136,8 @@ fn an_endless_answer_has_an_end() {
 fn faults_of_answers_that_are_passed_on() {
     let error = |kind, words: &str| ApiError::new(kind, words);
     let hello = || vec![text("hello")];
-    let wait = ApiError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited, "too many") };
+    let wait =
+        ApiError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited, "too many") };
     let turns = [
         ("limited", Turn::error(wait)),
         ("overloaded", Turn::error(error(ErrorKind::Overloaded, "too busy"))),
@@ -167,7 +170,9 @@ fn faults_of_answers_that_are_passed_on() {
         }
     }
     serving.stop();
-    let named = |line: String| targets.iter().fold(line, |line, (_, at)| line.replace(&at.addr().to_string(), "PEER"));
+    let named = |line: String| {
+        targets.iter().fold(line, |line, (_, at)| line.replace(&at.addr().to_string(), "PEER"))
+    };
     let mut kept: Vec<String> = records(&home).iter().map(line).map(named).collect();
     kept.sort();
     insta::assert_snapshot!("passed_on", format!("{told}## the ledger\n{}", kept.join("\n")));
