@@ -194,7 +194,7 @@ impl Asking {
     }
 
     /// Whether the connection ends without a word.
-    pub(crate) fn is_sent_away(mut self) -> bool {
+    pub(crate) fn ends_without_a_word(mut self) -> bool {
         let _ = self.stream.read_to_end(&mut self.heard);
         self.heard.is_empty()
     }

@@ -66,7 +66,7 @@ fn who_waits_in_vain_is_cut_off_too() {
     models.wait_for("asked");
     serving.signal("-TERM");
     assert_eq!(serving.end(), Some(0));
-    assert!(asking.is_sent_away(), "an answer came");
+    assert!(asking.ends_without_a_word(), "an answer came");
     let told = "the gateway was told to stop, and this took longer than `gateway.grace`";
     assert_eq!(kept(&home), [format!("broken 503: a,m left; then: {told}")]);
 }
