@@ -153,7 +153,7 @@ pub(super) fn after() -> Vec<Fault> {
 
 /// An answer with content that has no end.
 pub(super) fn without_end() -> Fault {
-    endlessly("endless", HELLO).with("timeouts = { total = \"1s\" }")
+    endlessly("endless", HELLO).with("timeouts = { total = \"2s\" }")
 }
 
 /// What is no fault to a client: it is answered.

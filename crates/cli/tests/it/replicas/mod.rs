@@ -107,7 +107,7 @@ fn refusals(answers: &[Answer]) -> String {
             let words = answer.told().replace(|c: char| c.is_ascii_digit(), "#");
             let mut words: Vec<char> = words.chars().collect();
             words.dedup_by(|next, before| (*next, *before) == ('#', '#'));
-            format!("{}: {}", answer.status, words.into_iter().collect::<String>())
+            format!("{}: {}", answer.status, words.into_iter().collect::<String>().replace("#.#", "#"))
         })
         .collect();
     told.sort();
