@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rail_config::{Live, Loaded};
@@ -46,6 +47,8 @@ struct Inner {
     parts: Parts,
     guest: Option<Secret>,
     sessions: Mutex<Sessions>,
+    /// What is on its way is cut off: the gateway was told to stop, and has waited long enough.
+    cut_off: AtomicBool,
 }
 
 impl Gateway {
@@ -61,7 +64,7 @@ impl Gateway {
     }
 
     fn made(parts: Parts, guest: Option<Secret>) -> Self {
-        Self(Arc::new(Inner { parts, guest, sessions: Mutex::default() }))
+        Self(Arc::new(Inner { parts, guest, sessions: Mutex::default(), cut_off: AtomicBool::new(false) }))
     }
 
     /// What lets a guest in, if there is one.
@@ -87,6 +90,16 @@ impl Gateway {
     /// Who is told of what happens.
     pub fn observe(&self) -> &Observe {
         &self.0.parts.observe
+    }
+
+    /// What is on its way ends now, and it is not clients who end it.
+    pub(crate) fn cut_off(&self) {
+        self.0.cut_off.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what is on its way is cut off.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.0.cut_off.load(Ordering::Relaxed)
     }
 
     /// The conversations lately heard of.

@@ -22,8 +22,13 @@ use crate::body::Body;
 use crate::observe::Came;
 use crate::{Gateway, Observe};
 
+/// What is recorded of clients that were sent away without an answer when the gateway stopped.
+const STOPPED: u16 = 503;
+/// Why they were.
+const CUT_OFF: &str = "the gateway was told to stop, and this took longer than `gateway.grace`";
+
 /// A request that has no end yet. However it ends, it is recorded once: what is known when this is closed, or at last dropped, is
-/// its record. One that nobody ended was left by its client.
+/// its record. One that nobody ended was left by its client, or cut off with the gateway.
 ///
 /// It must outlive whatever asks targets for it, or sends that are dropped would come too late for it.
 pub(super) struct Open {
@@ -274,6 +279,13 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
+        if !self.closed && self.gateway.is_cut_off() {
+            self.entry.ending = Ending::Broken;
+            self.has_problem(CUT_OFF);
+            if self.entry.status == LEFT {
+                self.shows(STOPPED);
+            }
+        }
         self.close();
     }
 }

@@ -107,6 +107,7 @@ pub async fn serve(
     let grace = door.gateway.configuration().settings.gateway.grace.0;
     let ended = timeout(grace, async { while open.join_next().await.is_some() {} }).await;
     if ended.is_err() {
+        door.gateway.cut_off();
         open.shutdown().await;
     }
     Ok(())
