@@ -19,7 +19,7 @@ use super::repairs::Repairs;
 use super::tally::{self, Tally};
 use crate::arrival::Arrival;
 use crate::body::Body;
-use crate::observe::Came;
+use crate::observe::{Came, Mask};
 use crate::{Gateway, Observe};
 
 /// What nginx says of clients that left before they had an answer.
@@ -265,7 +265,11 @@ impl Open {
             0 => Some(Money(0)),
             _ => paid.and_then(|target| cost(self.attempt(&target)?, &spent)),
         };
-        entry.bodies = self.kept.take().map(|kept| kept.into_bodies(&self.loaded.routing));
+        entry.bodies = self.kept.take().map(|kept| {
+            // The configuration may have changed since the request came: both know secrets.
+            let (mask, observe) = (Mask::new(&self.loaded, []), self.gateway.observe());
+            kept.into_bodies(|text| observe.cover(&mask.cover(text)))
+        });
         self.gateway.observe().ended(&entry);
         self.gateway.ledger().record(entry, self.hold.take());
     }
