@@ -15,6 +15,7 @@ use rail_wire::{HttpReply, Inbound, Operation};
 use super::clock::{millis, now};
 use super::head;
 use super::kept::Kept;
+use super::losses;
 use super::repairs::Repairs;
 use super::tally::{self, Tally};
 use crate::arrival::Arrival;
@@ -186,7 +187,7 @@ impl Open {
 
     /// What could not be told to the target, which it has said itself.
     pub(super) fn lost_to_target(&mut self, losses: &[Loss]) {
-        self.entry.losses.extend(losses.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)));
+        self.entry.losses.extend(losses::named(losses));
     }
 
     /// What could not be told to the client.

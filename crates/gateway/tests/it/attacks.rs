@@ -103,3 +103,19 @@ async fn kept_bodies_hold_no_secrets() {
         assert!(side.contains("mine is ***, theirs are *** and ***"), "{side}");
     }
 }
+
+/// A request may have a million things that no target can be told.
+#[tokio::test]
+async fn losses_without_end_are_counted() {
+    let door = Door::open("").await;
+    let long = "x".repeat(5000);
+    let message =
+        |at: usize| serde_json::json!({"role": "user", "content": [{"type": format!("{at}{long}")}]});
+    let messages: Vec<serde_json::Value> = (0..250).map(message).collect();
+    let body = serde_json::json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string();
+    ask(door.addr, "POST /v1/messages", &[], &body).await;
+    door.ledger.flush().await.unwrap();
+    let kept = door.ledger.recent(1, None).await.unwrap().remove(0).losses;
+    assert!(kept.len() < 110 && kept.iter().any(|loss| loss.starts_with("and 15")), "{}", kept.len());
+    assert!(kept.iter().all(|loss| loss.chars().count() <= 300));
+}
