@@ -65,6 +65,16 @@ fn says(pattern: &str) -> usize {
 }
 
 impl Routing {
+    /// Whether the configuration itself says which chain answers to this name: it is an alias or a virtual model. A target or a
+    /// chain that somebody spells out is not, nor is a model's own name, nor one that nobody knows.
+    pub fn has_chain_for(&self, name: &str) -> bool {
+        if self.aliases.iter().any(|alias| alias.name == name) {
+            return true;
+        }
+        name.parse::<Chain>().is_err()
+            && (self.has_virtual_model(name) || closest(&self.aliases, name).is_some())
+    }
+
     /// Whether a virtual model of this name exists: a built-in one, or one that has a chain or a rule.
     pub fn has_virtual_model(&self, name: &str) -> bool {
         built_in_virtual_models().any(|known| known == name)

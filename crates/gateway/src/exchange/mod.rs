@@ -10,6 +10,7 @@ mod embed;
 mod generate;
 mod head;
 mod kept;
+mod losses;
 mod models;
 mod numbers;
 mod pieces;

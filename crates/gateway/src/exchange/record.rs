@@ -15,11 +15,12 @@ use rail_wire::{HttpReply, Inbound};
 use super::clock::{millis, now};
 use super::head;
 use super::kept::Kept;
+use super::losses;
 use super::repairs::Repairs;
 use super::tally::{self, Tally};
 use crate::arrival::Arrival;
 use crate::body::Body;
-use crate::observe::Came;
+use crate::observe::{Came, Mask};
 use crate::{Gateway, Observe};
 
 /// What is recorded of clients that were sent away without an answer when the gateway stopped.
@@ -188,7 +189,7 @@ impl Open {
 
     /// What could not be told to the target, which it has said itself.
     pub(super) fn lost_to_target(&mut self, losses: &[Loss]) {
-        self.entry.losses.extend(losses.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)));
+        self.entry.losses.extend(losses::named(losses));
     }
 
     /// What could not be told to the client.
@@ -267,7 +268,11 @@ impl Open {
             0 => Some(Money(0)),
             _ => paid.and_then(|target| cost(self.attempt(&target)?, &spent)),
         };
-        entry.bodies = self.kept.take().map(|kept| kept.into_bodies(&self.loaded.routing));
+        entry.bodies = self.kept.take().map(|kept| {
+            // The configuration may have changed since the request came: both know secrets.
+            let (mask, observe) = (Mask::new(&self.loaded, []), self.gateway.observe());
+            kept.into_bodies(|text| observe.cover(&mask.cover(text)))
+        });
         self.gateway.observe().ended(&entry);
         self.gateway.ledger().record(entry, self.hold.take());
     }

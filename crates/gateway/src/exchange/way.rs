@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use rail_ledger::{Ending, Money};
+use rail_ledger::{Ending, Key, Money, Refusal};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
-use rail_route::{Client, Plan, PlanInput, calibrated, explain, facts, plan};
+use rail_route::{Client, Plan, PlanInput, Routing, calibrated, explain, facts, plan};
+use rail_stdx::fits;
 use rail_wire::Operation;
 
 use super::clock::now;
@@ -13,6 +14,9 @@ use crate::arrival::Arrival;
 
 /// Output that a request is expected to give at most, for what it holds of a budget until its end.
 const EXPECTED_OUTPUT: u64 = 1024;
+
+/// The longest name that a model may be asked for by. It is written to the ledger, several times, and told to whoever listens.
+const MOST_NAME: usize = 1000;
 
 /// The way of a request.
 pub(super) struct Way {
@@ -34,7 +38,11 @@ pub(super) async fn find(
     request: &Request,
     estimated: u64,
 ) -> Result<Way, NoWay> {
-    let way = route(open, arrival, request, estimated)?;
+    let mut way = route(open, arrival, request, estimated)?;
+    if let Some(key) = &arrival.key {
+        narrow(&mut way.plan, key, &open.loaded().routing)
+            .map_err(|refused| (refusal::error(&refused), Ending::Refused))?;
+    }
     let expected = match arrival.operation {
         Operation::Generate | Operation::GenerateStream | Operation::Embed => {
             open.is_paid(way.tokens);
@@ -52,6 +60,13 @@ pub(super) async fn find(
 }
 
 fn route(open: &mut Open, arrival: &Arrival, request: &Request, estimated: u64) -> Result<Way, NoWay> {
+    if request.model.len() > MOST_NAME {
+        let problem = format!(
+            "the model's name has {} bytes, and no model's has more than {MOST_NAME}",
+            request.model.len()
+        );
+        return Err((ApiError::new(ErrorKind::InvalidRequest, problem), Ending::Refused));
+    }
     let client = Client { headers: &arrival.call.headers, name: None };
     let facts = facts(request, &client, estimated);
     open.comes_from(facts.client);
@@ -76,6 +91,27 @@ fn names(plan: &Plan) -> Vec<&str> {
     let first = plan.attempts.first().map(|attempt| attempt.target.model.as_str());
     let names = [Some(plan.asked.as_str()), plan.virtual_model.as_deref(), first];
     names.into_iter().flatten().filter(|name| !name.is_empty()).collect()
+}
+
+/// Leaves of a plan what its key may use.
+///
+/// An alias or a virtual model that the key is allowed stands for its whole chain, as whoever configured it wants. Any other name
+/// says nothing of who answers, since clients may ask for unknown models and spell out chains of their own: then each target
+/// counts for itself, and one that the key may not use is not asked when others fail either.
+fn narrow(plan: &mut Arc<Plan>, key: &Key, routing: &Routing) -> Result<(), Refusal> {
+    let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
+    let by_chain = routing.has_chain_for(&plan.asked) && allowed(&plan.asked)
+        || plan.virtual_model.as_deref().is_some_and(allowed);
+    if key.models.is_empty() || by_chain {
+        return Ok(());
+    }
+    let attempts = &mut Arc::make_mut(plan).attempts;
+    attempts.retain(|attempt| allowed(&attempt.target.model) || allowed(&attempt.target.to_string()));
+    if !attempts.is_empty() {
+        return Ok(());
+    }
+    let (model, allowed) = (plan.asked.clone(), key.models.join(", "));
+    Err(Refusal::Model { name: key.name.clone(), model, allowed })
 }
 
 fn first_target(plan: &Plan) -> Option<String> {

@@ -36,7 +36,7 @@ use events::Events;
 use flight::{Flights, Turn};
 use known::Known;
 use log::{Level, Log, Remark};
-use mask::Mask;
+pub(crate) use mask::Mask;
 use metrics::{Gauges, Metrics};
 use trace::{Context, Traces};
 

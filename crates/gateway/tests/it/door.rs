@@ -30,12 +30,13 @@ impl Door {
         Self::on("127.0.0.1:0", gateway, memory().await).await
     }
 
-    /// One on this address, with this ledger.
+    /// One on this address, with this ledger. `BASE` in its settings stands for the address of the models.
     pub(crate) async fn on(listen: &str, gateway: &str, ledger: Ledger) -> Self {
         let models = Models::start(vec![Turn::echo().repeat()]).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("gateway.toml");
         let base_url = models.base_url(ProtocolId::new("openai-chat"));
+        let gateway = gateway.replace("BASE", &base_url);
         let config = format!(
             "[providers.p]\nprotocol = \"openai-chat\"\nbase_url = \"{base_url}\"\nmodels = [\"m\"]\n\
              [router]\ndefault = \"p,m\"\n[gateway]\n{gateway}\n"

@@ -1,6 +1,7 @@
 //! The gateway on real sockets.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod attacks;
 mod door;
 mod entry;
 mod keys;
