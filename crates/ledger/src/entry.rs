@@ -89,8 +89,8 @@ impl Entry {
     }
 }
 
-/// What nginx says of clients that left before they had an answer.
-const LEFT: u16 = 499;
+/// The status in the record of a client that left before it had an answer, as nginx has it.
+pub const LEFT: u16 = 499;
 
 /// One send to a target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -22,7 +22,7 @@ mod usage;
 mod words;
 
 pub use desk::Hold;
-pub use entry::{Bodies, Ending, Entry, SentEntry, Tokens};
+pub use entry::{Bodies, Ending, Entry, LEFT, SentEntry, Tokens};
 pub use key::{Budget, Key, KeyId, KeyState, NewKey, Period, Rate, Refusal, Standing};
 pub use ledger::{Ledger, LedgerError, Place};
 pub use money::Money;

@@ -53,7 +53,10 @@ mod tests {
             assert_eq!(counted, failure.replace(":2,", &format!(":{expected},")), "{before}");
         }
         let two = br#"{"sequence_number":2}{"sequence_number":3}"#;
-        assert_eq!(go_on(br#"{"sequence_number":8}"#, two.to_vec()), br#"{"sequence_number":9}{"sequence_number":10}"#);
+        assert_eq!(
+            go_on(br#"{"sequence_number":8}"#, two.to_vec()),
+            br#"{"sequence_number":9}{"sequence_number":10}"#
+        );
     }
 
     proptest! {

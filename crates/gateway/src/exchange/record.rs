@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use http::Response;
 use rail_config::Loaded;
-use rail_ledger::{Ending, Entry, Hold, Money, SentEntry};
+use rail_ledger::{Ending, Entry, Hold, LEFT, Money, SentEntry};
 use rail_model::{ApiError, Event, Json, Loss, Usage};
 use rail_repair::Note as RepairNote;
 use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};

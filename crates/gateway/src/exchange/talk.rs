@@ -12,9 +12,9 @@ use rail_upstream::{Broken, Reply};
 use rail_wire::{BodyKind, Encode, Inbound, ReplyTo};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::{head, numbers};
 use super::pieces::Outlet;
 use super::record::Open;
+use super::{head, numbers};
 
 /// A piece is given out when nothing more is there right now, and at the latest when it is as large as this.
 const PIECE: usize = 64 << 10;

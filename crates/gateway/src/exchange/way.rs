@@ -41,7 +41,7 @@ pub(super) async fn find(
     let mut way = route(open, arrival, request, estimated)?;
     if let Some(key) = &arrival.key {
         narrow(&mut way.plan, key, &open.loaded().routing)
-            .map_err(|refused| (refusal::error(&refused), Ending::Refused))?;
+            .map_err(|refused| (crate::refusal::error(&refused), Ending::Refused))?;
     }
     let expected = match arrival.operation {
         Operation::Generate | Operation::GenerateStream | Operation::Embed => {

@@ -22,10 +22,7 @@ pub fn compare(expected: &Expected, line: &Value, failures: &mut Vec<String>) {
             };
             let mut ancestors = raised["ancestors"].as_array().into_iter().flatten();
             unmet("class", expected.class.is_none_or(|class| raised["class"] == class));
-            unmet(
-                "ancestor",
-                expected.ancestor.is_none_or(|class| ancestors.any(|kind| kind == class)),
-            );
+            unmet("ancestor", expected.ancestor.is_none_or(|class| ancestors.any(|kind| kind == class)));
             unmet("status", expected.status.is_none_or(|status| raised["status"] == status));
             unmet("message", raised["message"].as_str().unwrap_or_default().contains(expected.says));
             unmet("retry-after", expected.retry_after.is_none_or(|delay| raised["retry_after"] == delay));

@@ -65,7 +65,9 @@ impl Judge {
 /// The folder of the installed SDKs; the error says what is missing.
 fn install(language: Language, scratch: &Path) -> Result<PathBuf, String> {
     let (name, list, needed): (_, _, &[&str]) = match language {
-        Language::Python => ("python", include_str!("../../tests/judges/python/requirements.txt"), &["python3"]),
+        Language::Python => {
+            ("python", include_str!("../../tests/judges/python/requirements.txt"), &["python3"])
+        }
         Language::Node => ("node", include_str!("../../tests/judges/node/package.json"), &["node", "npm"]),
     };
     for program in needed {

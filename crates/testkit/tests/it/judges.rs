@@ -5,7 +5,9 @@ mod shapes;
 
 use std::path::Path;
 
-use rail_testkit::judges::{Expected, Language, Scenario, answers, asks, compare, errors, judge as installed, run};
+use rail_testkit::judges::{
+    Expected, Language, Scenario, answers, asks, compare, errors, judge as installed, run,
+};
 use rail_testkit::{Models, SCRIPTED_MODEL, Turn};
 use rail_wire::Protocol;
 use serde_json::{Map, Value, json};

@@ -64,7 +64,9 @@ fn images(request: &Request, failures: &mut Vec<String>) {
 fn rich(request: &Request, failures: &mut Vec<String>) {
     let schema = match &request.format {
         Some(Format::JsonSchema { schema: Some(schema), .. }) => schema.text().contains("\"sure\""),
-        Some(Format::JsonSchema { .. } | Format::Text | Format::JsonObject | Format::Opaque(_)) | None => false,
+        Some(Format::JsonSchema { .. } | Format::Text | Format::JsonObject | Format::Opaque(_)) | None => {
+            false
+        }
     };
     if !schema {
         failures.push(format!("the schema of the answer did not come: {:?}", request.format));

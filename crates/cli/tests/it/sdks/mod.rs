@@ -140,7 +140,5 @@ fn configuration(played: &[Played]) -> String {
         )
     };
     let providers: String = played.iter().map(provider).collect();
-    format!(
-        "{providers}[router]\ndefault = \"p0,m\"\n[gateway]\nlisten = \"127.0.0.1:0\"\nlog = \"quiet\"\n"
-    )
+    format!("{providers}[router]\ndefault = \"p0,m\"\n[gateway]\nlisten = \"127.0.0.1:0\"\nlog = \"quiet\"\n")
 }

@@ -52,9 +52,8 @@ fn told(sdk: &str, language: Language, scenario: Scenario) -> Scenario {
 
 /// What takes no turn of a model.
 fn lists(sdk: &str, model: &str) -> Vec<Scenario> {
-    let without_turn = |mode: &'static str, ask, expected| {
-        scene(format!("{mode} {ask}"), mode, ask, Vec::new(), expected)
-    };
+    let without_turn =
+        |mode: &'static str, ask, expected| scene(format!("{mode} {ask}"), mode, ask, Vec::new(), expected);
     let mut all = Vec::new();
     if sdk != "openai-chat" {
         // Where the model's protocol has no counts, the gateway estimates.
@@ -104,12 +103,6 @@ fn wrong_key(sdk: &str, language: Language, mode: &'static str) -> Scenario {
     Scenario { expected: Expected::Raised(raised), ..scenario }
 }
 
-fn scene(
-    name: String,
-    mode: &'static str,
-    ask: &'static str,
-    turns: Vec<Turn>,
-    expected: Value,
-) -> Scenario {
+fn scene(name: String, mode: &'static str, ask: &'static str, turns: Vec<Turn>, expected: Value) -> Scenario {
     Scenario { name, mode, ask, turns, expected: Expected::Saw(expected), sent_back: None }
 }

@@ -30,7 +30,9 @@ pub(super) fn check(played: &Played, mut line: Value, failures: &mut Vec<String>
         beside(played, saw, failures);
     }
     compare(&scenario.expected, &line, failures);
-    if let (Expected::Saw(_), "count", Some(0)) = (&scenario.expected, scenario.mode, line["saw"]["tokens"].as_u64()) {
+    if let (Expected::Saw(_), "count", Some(0)) =
+        (&scenario.expected, scenario.mode, line["saw"]["tokens"].as_u64())
+    {
         failures.push("counted nothing".to_owned());
     }
 }
@@ -78,7 +80,8 @@ fn beside(played: &Played, saw: &Value, failures: &mut Vec<String>) {
     };
     match scenario.mode {
         "models" => {
-            let is_it = |name: &Value| name.as_str().is_some_and(|name| name.trim_start_matches("models/") == target);
+            let is_it =
+                |name: &Value| name.as_str().is_some_and(|name| name.trim_start_matches("models/") == target);
             unmet("the list", saw["models"].as_array().is_some_and(|list| list.iter().any(is_it)));
         }
         "headers" => {
@@ -92,7 +95,9 @@ fn beside(played: &Played, saw: &Value, failures: &mut Vec<String>) {
                 (true, "plain") => unmet("x-switchrail-losses", losses.is_none()),
                 // Signatures of the protocol's maker are nothing to another provider.
                 (true, _) => {}
-                (false, "plain") => unmet("x-switchrail-losses", losses.is_none_or(|losses| !losses.contains("messages"))),
+                (false, "plain") => {
+                    unmet("x-switchrail-losses", losses.is_none_or(|losses| !losses.contains("messages")))
+                }
                 (false, _) => unmet("x-switchrail-losses", losses.is_some()),
             }
         }
