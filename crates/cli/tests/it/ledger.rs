@@ -218,7 +218,8 @@ fn a_key_that_makes_no_sense_is_a_wrong_command_line() {
     exit 2
     === stdout
     === stderr
-    rail: gateway.ledger: this is no address of a database; write `postgres://user@host/name`, or leave it out for a file in the state folder
+    rail: the configuration is wrong:
+    SWITCHRAIL_GATEWAY__LEDGER: gateway.ledger: this is no PostgreSQL database; write `postgres://user@host/name`, or remove it to use files
     ");
 }
 
