@@ -30,8 +30,11 @@ pub fn rename_model(frame: &[u8], kind: BodyKind, paths: ModelPaths, model: &str
     if may_name(frame)
         && let Some(at) = json_in(frame, kind)
     {
-        // What is no JSON names nothing; whoever passes it on has read it before.
-        let _ = Cursor { text: frame, at }.at_paths(paths, &mut found);
+        let read = Cursor { text: frame, at }.at_paths(paths, &mut found);
+        if read.is_none() {
+            // What is no JSON names nothing.
+            found.clear();
+        }
     }
     replace(frame, &found, model, out);
 }
