@@ -21,7 +21,7 @@ fn config(models: &[&str]) -> String {
 pub(crate) struct Serving {
     pub(crate) child: Child,
     out: BufReader<ChildStdout>,
-    err: BufReader<ChildStderr>,
+    err: Option<BufReader<ChildStderr>>,
     pub(crate) addr: String,
     greeting: String,
 }
@@ -30,7 +30,7 @@ impl Serving {
     pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
         let mut child = home.start(&[&["serve"], args].concat());
         let mut out = BufReader::new(child.stdout.take().unwrap());
-        let err = BufReader::new(child.stderr.take().unwrap());
+        let err = child.stderr.take().map(BufReader::new);
         let mut greeting = String::new();
         out.read_line(&mut greeting).unwrap();
         let addr =
@@ -51,7 +51,7 @@ impl Serving {
     /// The next line of its stderr.
     fn told(&mut self) -> String {
         let mut line = String::new();
-        self.err.read_line(&mut line).unwrap();
+        self.err.as_mut().unwrap().read_line(&mut line).unwrap();
         line
     }
 
@@ -61,11 +61,20 @@ impl Serving {
         assert!(sent.success());
     }
 
+    /// Reads its log on the side, however long it becomes.
+    pub(crate) fn ignores_log(&mut self) {
+        if let Some(mut err) = self.err.take() {
+            std::thread::spawn(move || std::io::copy(&mut err, &mut std::io::sink()));
+        }
+    }
+
     /// Its exit code, and what it still said.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
-        self.err.read_to_string(&mut rest).unwrap();
+        if let Some(err) = &mut self.err {
+            err.read_to_string(&mut rest).unwrap();
+        }
         (self.child.wait().unwrap().code(), rest)
     }
 }

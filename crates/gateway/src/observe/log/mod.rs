@@ -5,7 +5,8 @@ mod line;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rail_config::settings::GatewayLog;
 use rail_ledger::{Ending, Entry};
@@ -18,6 +19,8 @@ use super::metrics::repair_steps;
 
 /// Lines that wait for whoever reads the log; further ones are dropped and counted.
 const MOST_WAITING: usize = 8192;
+/// How long the last lines may take to be written when the gateway ends.
+const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Bytes that are gathered before they are written.
 const GATHER: usize = 64 * 1024;
 
@@ -25,7 +28,8 @@ const GATHER: usize = 64 * 1024;
 pub(crate) struct Log {
     lines: Option<SyncSender<Message>>,
     lost: AtomicU64,
-    thread: Option<JoinHandle<()>>,
+    /// Closed when all is written.
+    written: Mutex<Receiver<()>>,
 }
 
 enum Message {
@@ -38,9 +42,14 @@ impl Log {
     /// A log to this place; none when no thread can be started.
     pub(crate) fn start(to: Box<dyn Write + Send>) -> Option<Self> {
         let (lines, waiting) = sync_channel(MOST_WAITING);
+        let (writing, written) = sync_channel(0);
         let thread = std::thread::Builder::new().name("log".to_owned());
-        let thread = thread.spawn(move || write(to, &waiting)).ok()?;
-        Some(Self { lines: Some(lines), lost: AtomicU64::new(0), thread: Some(thread) })
+        let write = move || {
+            write(to, &waiting);
+            drop(writing);
+        };
+        thread.spawn(write).ok()?;
+        Some(Self { lines: Some(lines), lost: AtomicU64::new(0), written: Mutex::new(written) })
     }
 
     /// A request came to its end. What was mended or lost in it has a line of its own.
@@ -110,10 +119,9 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         self.lines = None;
-        if let Some(thread) = self.thread.take() {
-            // It panics only if the writer does; there is nothing left to tell it to.
-            let _ = thread.join();
-        }
+        let written = self.written.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // A pipe that nobody reads must not keep the gateway from its end.
+        let _ = written.recv_timeout(LAST_WAIT);
     }
 }
 
@@ -136,5 +144,35 @@ fn write(mut to: Box<dyn Write + Send>, waiting: &Receiver<Message>) {
         let _ = to.write_all(gathered.as_bytes());
         let _ = to.flush();
         gathered.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    /// A pipe that nobody reads.
+    struct Stuck(Receiver<()>);
+
+    impl Write for Stuck {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            Ok(0)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_log_that_nobody_reads_does_not_hold_up_the_end() {
+        let (never, stuck) = sync_channel(0);
+        let log = Log::start(Box::new(Stuck(stuck))).unwrap();
+        log.line("somebody should read this", &Mask::default());
+        drop(log);
+        drop(never);
     }
 }
