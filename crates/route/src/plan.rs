@@ -83,11 +83,16 @@ pub fn plan(input: &PlanInput<'_>) -> Plan {
     }
 }
 
-/// The facts with the tokens that the target asked first will count: the estimate, and what was learned of that target.
-pub fn calibrated<'a>(input: &PlanInput<'a>, learned: impl Fn(&Target) -> Calibration) -> Facts<'a> {
-    let first = plan(input).attempts.into_iter().next();
-    let calibration = first.map(|attempt| learned(&attempt.target)).unwrap_or_default();
-    Facts { tokens: calibration.apply(input.facts.tokens), ..input.facts.clone() }
+/// The plan for the tokens that the target asked first will count, and the facts with them: the estimate, and what was learned
+/// of that target.
+pub fn calibrated<'a>(input: &PlanInput<'a>, learned: impl Fn(&Target) -> Calibration) -> (Plan, Facts<'a>) {
+    let estimated = plan(input);
+    let calibration = estimated.attempts.first().map(|attempt| learned(&attempt.target)).unwrap_or_default();
+    let facts = Facts { tokens: calibration.apply(input.facts.tokens), ..input.facts.clone() };
+    if facts.tokens == input.facts.tokens {
+        return (estimated, facts);
+    }
+    (plan(&PlanInput { facts: &facts, ..*input }), facts)
 }
 
 /// Those that can serve the request, and why the others can't. Who is there but not able comes back when nobody is able: a

@@ -31,7 +31,8 @@ use proxy::Via;
 
 /// How long a connection is kept for the next request. Most servers and what stands before them give up after a minute.
 const IDLE: Duration = Duration::from_secs(55);
-const IDLE_PER_HOST: usize = 16;
+/// Connections that are kept for one host: as many as a busy gateway has requests at once, so that few are made anew.
+const IDLE_PER_HOST: usize = 256;
 /// How often a busy HTTP/2 connection is asked whether it still lives, and how long it may take to say so.
 const PING: Duration = Duration::from_secs(20);
 const PONG: Duration = Duration::from_secs(20);

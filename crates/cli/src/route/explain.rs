@@ -73,12 +73,12 @@ impl Explain {
         let facts = facts(request, &client, tokens);
         let health = state.health.in_force(now.unix, now.instant);
         let routing = &*loaded.routing;
-        let input = |facts| PlanInput { routing, facts, health: &health, session: None, now: now.instant };
+        let input = PlanInput { routing, facts: &facts, health: &health, session: None, now: now.instant };
         if self.tokens.is_some() {
-            return explain(&plan(&input(&facts)), &facts);
+            return explain(&plan(&input), &facts);
         }
-        let facts = calibrated(&input(&facts), |target| state.learned.calibration(target));
-        explain(&plan(&input(&facts)), &facts)
+        let (plan, facts) = calibrated(&input, |target| state.learned.calibration(target));
+        explain(&plan, &facts)
     }
 
     fn read_request(&self, model: Option<&str>) -> Result<Request, Failure> {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use rail_route::{Client, PlanInput, calibrated, estimate, facts, plan};
+use rail_route::{Client, PlanInput, calibrated, estimate, facts};
 use rail_wire::{HttpCall, Protocol, recognise};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -28,15 +28,15 @@ pub(crate) fn explain(gateway: &Gateway, query: &Query, body: &Bytes) -> Result<
     let (loaded, health, learned) =
         (gateway.configuration(), gateway.upstream().health(), gateway.upstream().learned());
     let now = Instant::now().into_std();
-    let input = |facts| PlanInput {
+    let input = PlanInput {
         routing: &loaded.routing,
-        facts,
+        facts: &facts,
         health: &health,
         session: session.as_ref(),
         now,
     };
-    let facts = calibrated(&input(&facts), |target| learned.calibration(target));
-    Ok(answer::json(gateway, &rail_route::explain(&plan(&input(&facts)), &facts)))
+    let (plan, facts) = calibrated(&input, |target| learned.calibration(target));
+    Ok(answer::json(gateway, &rail_route::explain(&plan, &facts)))
 }
 
 fn protocol(query: &Query, body: &Bytes) -> Result<&'static Protocol, Wrong> {

@@ -125,9 +125,10 @@ impl Open {
         self.entry.asked.clone_from(&route.asked);
         self.entry.virtual_model.clone_from(&route.virtual_model);
         self.entry.session = Some(route.facts.session.clone());
-        self.entry.route = serde_json::to_string(route).and_then(Json::parse).ok();
+        let shown = Json::of(route);
+        self.gateway.observe().routed(&self.entry.id, &shown);
+        self.entry.route = Some(shown);
         self.plan = Some(Arc::clone(plan));
-        self.gateway.observe().routed(&self.entry.id, route);
     }
 
     /// It holds this of its key's budget.

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use rail_ledger::{Ending, Key, Money, Refusal};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
-use rail_route::{Client, Plan, PlanInput, Routing, calibrated, explain, facts, plan};
+use rail_route::{Client, Plan, PlanInput, Routing, calibrated, explain, facts};
 use rail_stdx::fits;
 use rail_wire::Operation;
 
@@ -79,9 +79,9 @@ fn route(open: &mut Open, arrival: &Arrival, request: &Request, estimated: u64) 
     let (sessions, upstream) = (open.gateway().sessions(), open.gateway().upstream());
     let session = sessions.lock().unwrap_or_else(PoisonError::into_inner).get(facts.session).cloned();
     let (health, learned, now) = (upstream.health(), upstream.learned(), now());
-    let input = |facts| PlanInput { routing, facts, health: &health, session: session.as_ref(), now };
-    let facts = calibrated(&input(&facts), |target| learned.calibration(target));
-    let plan = Arc::new(plan(&input(&facts)));
+    let input = PlanInput { routing, facts: &facts, health: &health, session: session.as_ref(), now };
+    let (plan, facts) = calibrated(&input, |target| learned.calibration(target));
+    let plan = Arc::new(plan);
     open.routed(&plan, facts.session, &explain(&plan, &facts));
     Ok(Way { tokens: facts.tokens, for_codex: facts.client == "codex", plan })
 }

@@ -1,6 +1,7 @@
 //! Secrets are covered in everything that is told, whoever said it.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use rail_config::Loaded;
 use rail_route::Provider;
@@ -29,6 +30,16 @@ const BEGINNINGS: &[(&str, usize)] = &[
     ("AKIA", 16),
     ("eyJ", 24),
 ];
+
+/// The length of the shortest key.
+const LEAST: usize = 12;
+
+/// The bytes that keys begin with.
+static FIRST: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        BEGINNINGS.iter().any(|(begin, _)| begin.bytes().next().map(usize::from) == Some(byte))
+    })
+});
 
 /// Parameters of an address that carry a secret.
 const PARAMETERS: &[&str] =
@@ -159,6 +170,11 @@ fn secret_at(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
 }
 
 fn is_key(word: &str) -> bool {
+    // Most words are no keys, and every line is looked through.
+    let first = word.bytes().next().and_then(|byte| FIRST.get(usize::from(byte)));
+    if word.len() < LEAST || first != Some(&true) {
+        return false;
+    }
     BEGINNINGS.iter().any(|(begin, least)| {
         word.strip_prefix(begin).is_some_and(|rest| word.len() >= *least && is_random(rest))
     })

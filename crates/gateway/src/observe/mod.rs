@@ -25,7 +25,7 @@ use rail_config::settings::GatewayLog;
 use rail_config::{Change, Loaded};
 use rail_ledger::Entry;
 use rail_model::Json;
-use rail_route::{Explanation, TargetHealth};
+use rail_route::TargetHealth;
 use rail_upstream::{Note, Transport};
 use serde::Serialize;
 use serde_json::json;
@@ -136,14 +136,10 @@ impl Observe {
     }
 
     /// Its route was decided.
-    pub(crate) fn routed(&self, id: &str, route: &Explanation) {
-        // A struct of plain values can always be written.
-        let Some(route) = serde_json::to_string(route).ok().and_then(|text| Json::parse(text).ok()) else {
-            return;
-        };
+    pub(crate) fn routed(&self, id: &str, route: &Json) {
         let inner = &*self.0;
-        inner.tell("routed", || Routed { id, at: unix_ms(), route: &route });
-        inner.flights.routed(id, route);
+        inner.tell("routed", || Routed { id, at: unix_ms(), route });
+        inner.flights.routed(id, route.clone());
     }
 
     /// Something happened on its way.

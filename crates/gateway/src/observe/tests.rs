@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use rail_ledger::Ending;
-use rail_model::{ErrorKind, Loss};
+use rail_model::{ErrorKind, Json, Loss};
 use rail_route::Explanation;
 use rail_upstream::{Fix, Outcome};
 use serde_json::Value;
@@ -74,7 +74,7 @@ async fn events_tell_a_request_in_order() {
     let (observe, _) = observe(CONFIGURATION);
     let mut reading = observe.events().read(None).unwrap();
     observe.came(&came("r1"));
-    observe.routed("r1", &explanation());
+    observe.routed("r1", &Json::of(&explanation()));
     adventures().iter().for_each(|note| observe.noted("r1", note));
     observe.ended(&entry("r1"));
     let events = read(&mut reading.coming);
@@ -96,7 +96,7 @@ async fn events_tell_a_request_in_order() {
 async fn nothing_is_made_for_nobody() {
     let observe = Observe::default();
     observe.came(&came("r1"));
-    observe.routed("r1", &explanation());
+    observe.routed("r1", &Json::of(&explanation()));
     observe.ended(&entry("r1"));
     assert!(!observe.events().are_wanted());
     observe.flush().await;

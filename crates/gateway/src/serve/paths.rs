@@ -122,7 +122,9 @@ fn choose(
 
 /// Whether a path is that of an endpoint.
 fn fits(template: &str, path: &str) -> bool {
-    let Some((before, after)) = template.split_once("{model}") else { return template == path };
+    // One character is found faster than a word, and every request is compared with every template.
+    let Some((before, after)) = template.split_once('{') else { return template == path };
+    let Some(after) = after.strip_prefix("model}") else { return false };
     path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).is_some_and(is_model)
 }
 

@@ -222,17 +222,18 @@ fn tokens_are_those_that_the_first_target_counts() {
     let nothing = |_: &Target| Calibration::default();
     let mut case = coding();
     case.tokens = 40_000;
-    assert_eq!(case.with_input(|input| calibrated(input, nothing).tokens), 40_000);
+    assert_eq!(case.with_input(|input| calibrated(input, nothing).1.tokens), 40_000);
     let of_the_first = |target: &Target| {
         if target.to_string() == MODELSCOPE { twice(target) } else { Calibration::default() }
     };
     let virtual_model = case.with_input(|input| {
-        let facts = calibrated(input, of_the_first);
+        let (planned, facts) = calibrated(input, of_the_first);
         assert_eq!(facts.tokens, 80_000);
-        plan(&PlanInput { facts: &facts, ..*input }).virtual_model
+        assert_eq!(planned, plan(&PlanInput { facts: &facts, ..*input }));
+        planned.virtual_model
     });
     assert_eq!(virtual_model.as_deref(), Some("longContext"));
     case.routing.chains.clear();
     case.routing.security.clear();
-    assert_eq!(case.with_input(|input| calibrated(input, twice).tokens), 40_000, "nobody counts");
+    assert_eq!(case.with_input(|input| calibrated(input, twice).1.tokens), 40_000, "nobody counts");
 }

@@ -1,5 +1,6 @@
 //! The lines of the log.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use rail_ledger::{Entry, Tokens};
@@ -200,17 +201,24 @@ fn json(line: &impl Serialize) -> String {
 
 /// The beginning of a text.
 fn short(text: &str) -> &str {
+    if text.len() <= MOST_CHARS {
+        return text;
+    }
     text.char_indices().nth(MOST_CHARS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 /// The beginning of a text, as it can stand in a line: what would move the cursor, begin a line or turn the writing around is
 /// shown by its number.
-fn harmless(text: &str) -> String {
+fn harmless(text: &str) -> Cow<'_, str> {
+    let text = short(text);
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::new();
-    for c in short(text).chars() {
+    for c in text.chars() {
         if is_odd(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
     }
-    out
+    Cow::Owned(out)
 }
 
 fn is_odd(c: char) -> bool {

@@ -4,8 +4,8 @@ mod line;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rail_config::settings::GatewayLog;
@@ -17,39 +17,58 @@ pub(crate) use line::{Level, Remark};
 use super::mask::Mask;
 use super::metrics::repair_steps;
 
-/// Lines that wait for whoever reads the log; further ones are dropped and counted.
-const MOST_WAITING: usize = 8192;
+/// Bytes that wait for whoever reads the log; further lines are dropped and counted.
+const MOST_WAITING: usize = 2 << 20;
 /// How long the last lines may take to be written when the gateway ends.
 const LAST_WAIT: Duration = Duration::from_secs(1);
-/// Bytes that are gathered before they are written.
-const GATHER: usize = 64 * 1024;
+/// So long a line waits for others to be written with: to wake a thread for each costs more than the line.
+const GATHER: Duration = Duration::from_millis(20);
 
 /// Writes lines from a thread of its own, so that no request waits for a terminal or a pipe.
 pub(crate) struct Log {
-    lines: Option<SyncSender<Message>>,
+    desk: Arc<Desk>,
     lost: AtomicU64,
     /// Closed when all is written.
     written: Mutex<Receiver<()>>,
 }
 
-enum Message {
-    Line(String),
-    /// All lines before are written; then this is told.
-    Flush(oneshot::Sender<()>),
+/// Where lines wait to be written.
+#[derive(Default)]
+struct Desk {
+    waiting: Mutex<Waiting>,
+    called: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: String,
+    /// Told when the lines before are written.
+    flushes: Vec<oneshot::Sender<()>>,
+    closed: bool,
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.flushes.is_empty() && !self.closed
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.closed || !self.flushes.is_empty()
+    }
 }
 
 impl Log {
     /// A log to this place; none when no thread can be started.
     pub(crate) fn start(to: Box<dyn Write + Send>) -> Option<Self> {
-        let (lines, waiting) = sync_channel(MOST_WAITING);
         let (writing, written) = sync_channel(0);
-        let thread = std::thread::Builder::new().name("log".to_owned());
+        let desk = Arc::new(Desk::default());
+        let lines = Arc::clone(&desk);
         let write = move || {
-            write(to, &waiting);
+            write(to, &lines);
             drop(writing);
         };
-        thread.spawn(write).ok()?;
-        Some(Self { lines: Some(lines), lost: AtomicU64::new(0), written: Mutex::new(written) })
+        std::thread::Builder::new().name("log".to_owned()).spawn(write).ok()?;
+        Some(Self { desk, lost: AtomicU64::new(0), written: Mutex::new(written) })
     }
 
     /// A request came to its end. What was mended or lost in it has a line of its own.
@@ -99,51 +118,72 @@ impl Log {
     /// Comes back when all lines are written.
     pub(crate) async fn flush(&self) {
         let (done, heard) = oneshot::channel();
-        let sent = self.lines.as_ref().is_some_and(|lines| lines.try_send(Message::Flush(done)).is_ok());
-        if sent {
-            // A thread that ended has nothing left to write.
-            let _ = heard.await;
-        }
+        self.desk.lock().flushes.push(done);
+        self.desk.called.notify_one();
+        // A thread that ended has nothing left to write.
+        let _ = heard.await;
     }
 
     fn line(&self, line: &str, mask: &Mask) {
-        let mut line = mask.cover(line).into_owned();
-        line.push('\n');
-        let sent = self.lines.as_ref().is_some_and(|lines| lines.try_send(Message::Line(line)).is_ok());
-        if !sent {
+        let line = mask.cover(line);
+        let mut waiting = self.desk.lock();
+        if waiting.lines.len() > MOST_WAITING {
             self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let first = waiting.is_empty();
+        waiting.lines.push_str(&line);
+        waiting.lines.push('\n');
+        drop(waiting);
+        // Whoever writes looks for more by itself.
+        if first {
+            self.desk.called.notify_one();
         }
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.lines = None;
+        self.desk.lock().closed = true;
+        self.desk.called.notify_one();
         let written = self.written.get_mut().unwrap_or_else(PoisonError::into_inner);
         // A pipe that nobody reads must not keep the gateway from its end.
         let _ = written.recv_timeout(LAST_WAIT);
     }
 }
 
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Nothing that is done under the lock can panic half way.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for lines, and then a little for others.
+    fn take(&self) -> Waiting {
+        let unpoisoned = PoisonError::into_inner;
+        let waiting =
+            self.called.wait_while(self.lock(), |waiting| waiting.is_empty()).unwrap_or_else(unpoisoned);
+        let (mut waiting, _) = self
+            .called
+            .wait_timeout_while(waiting, GATHER, |waiting| !waiting.is_urgent())
+            .unwrap_or_else(PoisonError::into_inner);
+        let closed = waiting.closed;
+        Waiting { closed, ..std::mem::take(&mut *waiting) }
+    }
+}
+
 /// Writes lines as they come, several at once when they come fast. That a log can't be written must not stop the gateway.
-fn write(mut to: Box<dyn Write + Send>, waiting: &Receiver<Message>) {
-    let mut gathered = String::new();
-    while let Ok(first) = waiting.recv() {
-        let mut next = Some(first);
-        while let Some(message) = next {
-            match message {
-                Message::Line(line) => gathered.push_str(&line),
-                Message::Flush(done) => {
-                    let _ = to.write_all(std::mem::take(&mut gathered).as_bytes());
-                    let _ = to.flush();
-                    let _ = done.send(());
-                }
-            }
-            next = if gathered.len() < GATHER { waiting.try_recv().ok() } else { None };
-        }
-        let _ = to.write_all(gathered.as_bytes());
+fn write(mut to: Box<dyn Write + Send>, desk: &Desk) {
+    loop {
+        let Waiting { lines, flushes, closed } = desk.take();
+        let _ = to.write_all(lines.as_bytes());
         let _ = to.flush();
-        gathered.clear();
+        for done in flushes {
+            let _ = done.send(());
+        }
+        if closed {
+            return;
+        }
     }
 }
 
