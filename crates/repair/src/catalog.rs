@@ -138,6 +138,14 @@ impl Catalog {
         names::find(self, spelled)
     }
 
+    /// The tool that is meant by a name, if one is; cheaper than [`find`](Self::find), which looks for names that come close.
+    pub(crate) fn meant(&self, spelled: &str) -> Option<&Tool> {
+        match names::meant(self, spelled) {
+            Ok(Found::Tool(tool, _)) => Some(tool),
+            Ok(Found::Unknown(_)) | Err(_) => None,
+        }
+    }
+
     /// The tools whose names differ from this one only in spelling.
     pub(crate) fn spelled_like(&self, name: &str) -> Vec<&Tool> {
         self.index().spelled_like(name)

@@ -24,33 +24,43 @@ const ENVELOPE: &str = "multitooluseparallel";
 
 /// Finds the tool that is meant by a spelled name. Two that could be meant are none.
 pub(crate) fn find<'a>(catalog: &'a Catalog, spelled: &str) -> Found<'a> {
+    meant(catalog, spelled).unwrap_or_else(|Nobody(name)| {
+        Found::Unknown(name.map_or_else(Vec::new, |name| closest(catalog, name)))
+    })
+}
+
+/// Nobody has this name; none where it is not worth a look for others that come close.
+pub(crate) struct Nobody<'s>(Option<&'s str>);
+
+/// The same without a look for names that come close, which costs more than all before it.
+pub(crate) fn meant<'a, 's>(catalog: &'a Catalog, spelled: &'s str) -> Result<Found<'a>, Nobody<'s>> {
     if let Some(tool) = catalog.get(spelled) {
-        return Found::Tool(tool, None);
+        return Ok(Found::Tool(tool, None));
     }
     if spelled.len() > MAX_NAME {
-        return Found::Unknown(Vec::new());
+        return Err(Nobody(None));
     }
     let mut forms = forms(spelled);
     if forms.iter().any(|form| squash(form.text) == ENVELOPE) {
-        return Found::Unknown(Vec::new());
+        return Err(Nobody(None));
     }
     if let Some(tool) = forms.iter().find_map(|form| catalog.get(form.text)) {
-        return Found::Tool(tool, Some(Step::Name));
+        return Ok(Found::Tool(tool, Some(Step::Name)));
     }
     let simpler: Vec<Form<'_>> = forms.iter().flat_map(|form| form.simpler()).collect();
     if let Some(tool) = simpler.iter().find_map(|form| catalog.get(form.text)) {
-        return Found::Tool(tool, Some(Step::Name));
+        return Ok(Found::Tool(tool, Some(Step::Name)));
     }
     forms.extend(simpler);
     let same = forms.iter().map(|form| catalog.spelled_like(form.text)).find(|tools| !tools.is_empty());
     if let Some(tools) = same {
-        return just_one(&tools, Step::Name);
+        return Ok(just_one(&tools, Step::Name));
     }
     let aliases = forms.iter().filter(|form| !form.from_server);
     let group = aliases.map(|form| catalog.called_also(form.text)).find(|tools| !tools.is_empty());
     match group {
-        Some(tools) => just_one(&tools, Step::Alias),
-        None => Found::Unknown(closest(catalog, forms.first().map_or("", |form| form.text))),
+        Some(tools) => Ok(just_one(&tools, Step::Alias)),
+        None => Err(Nobody(Some(forms.first().map_or("", |form| form.text)))),
     }
 }
 

@@ -1,5 +1,9 @@
 /// A name without what spellings differ in: case, `_`, `-`, spaces and dots.
 pub(crate) fn squash(name: &str) -> String {
+    if name.is_ascii() {
+        let kept = name.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b' ' | b'.'));
+        return kept.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+    }
     let kept = name.chars().filter(|c| !matches!(c, '_' | '-' | ' ' | '.'));
     kept.flat_map(char::to_lowercase).collect()
 }

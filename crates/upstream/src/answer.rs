@@ -1,13 +1,16 @@
 //! An answer on its way in: bytes become events, within the provider's time limits.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use rail_model::{Event, ProtocolId};
 use rail_repair::Note;
 use rail_wire::{BodyKind, MAX_FRAME, WireError};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use crate::failure::Failure;
 use crate::flow::{Flow, is_content, reasons};
@@ -15,7 +18,7 @@ use crate::headers::worth_passing;
 use crate::letter::Letter;
 use crate::limits::Limits;
 use crate::raw::Raw;
-use crate::{Body, Incoming};
+use crate::{Body, Incoming, TransportError};
 
 /// So much may come before the first content, frames in the making not counted.
 const MOST_BEFORE_CONTENT: usize = 8 << 20;
@@ -36,6 +39,8 @@ pub(crate) struct Answer {
     /// Content is among the events.
     shown: bool,
     end: Option<End>,
+    /// Rings when the next piece is late, or sooner.
+    timer: Option<Pin<Box<Sleep>>>,
     /// Since when the next piece is awaited, however often the wait was given up and begun again.
     waiting: Option<Instant>,
     /// Bytes of whole frames without content, and of a frame in the making.
@@ -66,6 +71,7 @@ impl Answer {
             ready: VecDeque::new(),
             shown: false,
             end: None,
+            timer: None,
             waiting: None,
             idle_bytes: (0, 0),
             head: Vec::new(),
@@ -147,9 +153,8 @@ impl Answer {
     async fn read(&mut self) {
         let waiting = *self.waiting.get_or_insert_with(Instant::now);
         let (until, limit) = self.limits.until(self.flow.begun, waiting);
-        let piece = match timeout_at(until, self.body.next()).await {
-            Ok(piece) => piece,
-            Err(_late) => return self.fail(self.limits.late(limit)),
+        let Some(piece) = self.piece_until(until).await else {
+            return self.fail(self.limits.late(limit));
         };
         self.waiting = None;
         let (bytes, events) = match piece {
@@ -161,6 +166,30 @@ impl Answer {
             Some(Err(error)) => return self.fail(Failure::Transport(error)),
         };
         self.count(bytes, events == 0);
+    }
+
+    /// What comes next until this moment; none when nothing came.
+    ///
+    /// The timer is not set anew for every piece: mostly the next one comes long before it rings, and then it is looked at again.
+    async fn piece_until(&mut self, until: Instant) -> Option<Option<Result<Bytes, TransportError>>> {
+        let Self { body, timer, .. } = self;
+        let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if timer.deadline() > until {
+            timer.as_mut().reset(until);
+        }
+        poll_fn(|cx| {
+            if let Poll::Ready(piece) = body.poll_next(cx) {
+                return Poll::Ready(Some(piece));
+            }
+            loop {
+                ready!(timer.as_mut().poll(cx));
+                if timer.deadline() >= until {
+                    return Poll::Ready(None);
+                }
+                timer.as_mut().reset(until);
+            }
+        })
+        .await
     }
 
     /// Reads a piece, frame by frame where frames may be passed on: one that can't be read, or that tells of a failure, is

@@ -2,7 +2,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use rail_route::Provider;
@@ -67,15 +67,21 @@ impl Body {
 
     /// The next piece; None at the end.
     pub async fn next(&mut self) -> Option<Result<Bytes, TransportError>> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The next piece, if it is here; None at the end.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> {
         loop {
-            match poll_fn(|cx| self.0.as_mut().poll_frame(cx)).await? {
-                Ok(frame) => match frame.into_data() {
-                    Ok(data) => return Some(Ok(data)),
+            return Poll::Ready(match ready!(self.0.as_mut().poll_frame(cx)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => Some(Ok(data)),
                     // Trailers say nothing that an answer needs.
-                    Err(_trailers) => {}
+                    Err(_trailers) => continue,
                 },
-                Err(error) => return Some(Err(error)),
-            }
+                Some(Err(error)) => Some(Err(error)),
+                None => None,
+            });
         }
     }
 }

@@ -34,7 +34,8 @@ struct Job {
     body: Bytes,
     request: Request,
     way: Way,
-    reply_to: ReplyTo,
+    /// When the request came, in Unix seconds, and its id.
+    came: (u64, String),
     kind: BodyKind,
 }
 
@@ -55,9 +56,8 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Ok(way) => way,
         Err((error, ending)) => return open.fail(inbound, &error, ending),
     };
-    let reply_to = reply_to(&arrival, &request, &way);
-    let Arrival { protocol, call, .. } = arrival;
-    let job = Job { open, protocol, body: Bytes::from(call.body), request, way, reply_to, kind };
+    let Arrival { protocol, call, at, id, .. } = arrival;
+    let job = Job { open, protocol, body: Bytes::from(call.body), request, way, came: (at / 1000, id), kind };
     match kind {
         BodyKind::Whole => whole(job).await,
         BodyKind::Stream | BodyKind::Array => pieces::answer(|outlet| stream(job, outlet)).await,
@@ -73,41 +73,48 @@ fn layout(arrival: &Arrival, request: &Request) -> BodyKind {
     }
 }
 
-/// What the answer must know of the request. The client sees the name that it asked for, whoever answers.
-fn reply_to(arrival: &Arrival, request: &Request, way: &Way) -> ReplyTo {
-    let mut reply_to = arrival.protocol.inbound.reply_to(request);
-    reply_to.now = arrival.at / 1000;
-    reply_to.seed.clone_from(&arrival.id);
-    reply_to.model = Some(request.model.clone()).filter(|model| !model.is_empty());
-    if way.for_codex && arrival.protocol.id == openai_responses::ID {
+/// What the answer must know of the request. Some protocols say much of the request again, which an answer that is passed on as it
+/// comes does not need.
+fn reply_to(protocol: &Protocol, request: &Request, way: &Way, came: &(u64, String)) -> ReplyTo {
+    let mut reply_to = protocol.inbound.reply_to(request);
+    (reply_to.now, reply_to.seed) = came.clone();
+    reply_to.model = asked(request);
+    if way.for_codex && protocol.id == openai_responses::ID {
         reply_to.echo.insert(openai_responses::COMPLETE_ON_LENGTH.to_owned(), Value::Bool(true));
     }
     reply_to
 }
 
+/// The name that the client asked for, which it sees whoever answers.
+fn asked(request: &Request) -> Option<String> {
+    Some(request.model.clone()).filter(|model| !model.is_empty())
+}
+
 /// Where the target has the very name that was asked for, it knows best what to call itself: `m` may be `m-2026-01-01`.
-fn named(mut reply_to: ReplyTo, target: &Target) -> ReplyTo {
-    reply_to.model.take_if(|asked| *asked == target.model);
-    reply_to
+fn named(mut asked: Option<String>, target: &Target) -> Option<String> {
+    asked.take_if(|asked| *asked == target.model);
+    asked
 }
 
 /// Gives the answer in pieces. Until there is content, or the client has waited long enough for it, a failure has a status of
 /// its own; later it is said in the stream.
 async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, protocol, body, request, way, reply_to, kind } = job;
+    let Job { mut open, protocol, body, request, way, came, kind } = job;
     let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
     let original = Original { protocol: protocol.id, body: &body };
     let waits = &open.loaded().settings.gateway;
     let (hold, keep_alive) = (waits.hold.0, waits.keep_alive.0.max(LEAST_KEEP_ALIVE));
+    let begin_talk = |reply_to: &ReplyTo| Talk::new(inbound, kind, reply_to, outlet.clone());
     let mut early = None;
     let answer = {
         let mut ask = pin!(upstream.relay(&way.plan, &request, &original, &*heard));
         match timeout(hold, ask.as_mut()).await {
             Ok(answer) => answer,
             Err(_late) => {
-                let talk = early.insert(Talk::new(inbound, kind, &reply_to, outlet.clone()));
+                let reply_to = reply_to(protocol, &request, &way, &came);
+                let talk = early.insert(begin_talk(&reply_to));
                 talk.start(&reply_to, &mut open).await;
                 loop {
                     match timeout(keep_alive, ask.as_mut()).await {
@@ -118,50 +125,50 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
             }
         }
     };
-    // A stream may go on for long: what only the question needed is let go.
-    drop((body, request, way));
-    match (answer, early) {
-        (Ok(reply), None) if kind == BodyKind::Stream && reply.relayable() => {
-            let reply_to = named(reply_to, reply.target());
-            begin(&mut open, &reply);
-            open.is_relayed(&reply);
-            let talk = Talk::new(inbound, kind, &reply_to, outlet);
-            talk.relay(reply, reply_to.model.as_deref(), keep_alive, open).await;
-            None
-        }
-        (Ok(reply), early) => {
-            let reply_to = named(reply_to, reply.target());
-            let talk = early.unwrap_or_else(|| Talk::new(inbound, kind, &reply_to, outlet));
-            begin(&mut open, &reply);
-            talk.pass(reply, keep_alive, open).await;
-            None
-        }
-        (Err(NoAnswer { error, .. }), Some(talk)) => {
+    let reply = match answer {
+        Ok(reply) => reply,
+        Err(NoAnswer { error, .. }) => {
+            let Some(talk) = early else { return Some(open.fail(inbound, &error, Ending::Failed)) };
             talk.fail(&error, Ending::Failed, open).await;
-            None
+            return None;
         }
-        (Err(NoAnswer { error, .. }), None) => Some(open.fail(inbound, &error, Ending::Failed)),
+    };
+    begin(&mut open, &reply);
+    let model = named(asked(&request), reply.target());
+    if early.is_none() && kind == BodyKind::Stream && reply.relayable() {
+        // A stream may go on for long: what only the question needed is let go.
+        drop((body, request, way));
+        open.is_relayed(&reply);
+        begin_talk(&ReplyTo { now: came.0, seed: came.1, model: model.clone(), ..ReplyTo::default() })
+            .relay(reply, model.as_deref(), keep_alive, open)
+            .await;
+        return None;
     }
+    let talk =
+        early.unwrap_or_else(|| begin_talk(&ReplyTo { model, ..reply_to(protocol, &request, &way, &came) }));
+    drop((body, request, way));
+    talk.pass(reply, keep_alive, open).await;
+    None
 }
 
 /// Gives the answer once all of it is here.
 async fn whole(job: Job) -> Response<Body> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, protocol, body, request, way, reply_to, kind } = job;
+    let Job { mut open, protocol, body, request, way, came, kind } = job;
     let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
     let original = Original { protocol: protocol.id, body: &body };
     let answer = upstream.relay(&way.plan, &request, &original, &*heard).await;
-    drop((body, request, way));
     let mut reply = match answer {
         Ok(reply) => reply,
         Err(NoAnswer { error, .. }) => return open.fail(inbound, &error, Ending::Failed),
     };
     begin(&mut open, &reply);
-    let reply_to = named(reply_to, reply.target());
+    let model = named(asked(&request), reply.target());
     if reply.relayable() {
+        drop((body, request, way));
         open.is_relayed(&reply);
-        return match relayed(reply, reply_to.model.as_deref(), &mut open).await {
+        return match relayed(reply, model.as_deref(), &mut open).await {
             Ok(body) => {
                 open.completes();
                 open.answer(HttpReply::json(200, body))
@@ -169,7 +176,8 @@ async fn whole(job: Job) -> Response<Body> {
             Err(error) => open.fail(inbound, &error, Ending::Broken),
         };
     }
-    let mut encoder = inbound.encoder(kind, &reply_to);
+    let mut encoder = inbound.encoder(kind, &ReplyTo { model, ..reply_to(protocol, &request, &way, &came) });
+    drop((body, request, way));
     let (mut out, mut size) = (Vec::new(), 0);
     while let Some(event) = reply.next().await {
         let event = match event {

@@ -138,17 +138,12 @@ impl Talk {
             }
             match frames {
                 Some(Ok(frames)) => {
-                    self.begin(&mut open);
-                    open.gave(&frames);
-                    if finished {
-                        open.ends(Ending::Answered);
-                    }
                     self.passed = frames.clone();
-                    self.outlet.give(frames).await;
-                    self.given = Instant::now();
+                    self.frames(frames, finished, &mut open).await;
                 }
                 Some(Err(Broken { error })) => {
-                    self.out = self.failure_alone(&error);
+                    let failure = self.failure_alone(&error);
+                    self.out.extend_from_slice(&failure);
                     open.has_problem(&error.message);
                     self.begin(&mut open);
                     open.gave(&self.out);
@@ -158,6 +153,8 @@ impl Talk {
                 None => {
                     // Some protocols have no end but that of their body.
                     if finished {
+                        self.begin(&mut open);
+                        open.gave(&self.out);
                         open.ends(Ending::Answered);
                     }
                     break;
@@ -165,6 +162,29 @@ impl Talk {
             }
         }
         self.flush(&mut open).await;
+    }
+
+    /// Takes the target's own frames, the last of them if the answer is finished.
+    async fn frames(&mut self, frames: Bytes, finished: bool, open: &mut Open) {
+        let alone = frames.len() > COPIED;
+        if alone {
+            self.flush(open).await;
+        } else {
+            self.out.extend_from_slice(&frames);
+        }
+        if alone || finished {
+            self.begin(open);
+            open.gave(if alone { &frames } else { &self.out });
+        }
+        if finished {
+            open.ends(Ending::Answered);
+        }
+        if alone {
+            self.outlet.give(frames).await;
+            self.given = Instant::now();
+        } else if self.out.len() >= PIECE {
+            self.flush(open).await;
+        }
     }
 
     /// A failure as it is said behind frames that this encoder did not write: it is told of a start, which the client has had.
@@ -180,6 +200,9 @@ impl Talk {
 
     /// Waits for what is next. When it is not there right now, what was made is given out; when it does not come for long, the
     /// client is told that it still waits.
+    ///
+    /// What is next may lie in a connection whose task has only to run: before anything is given out, others have a turn. So what
+    /// came at once goes out at once, and what comes alone waits for no clock.
     async fn while_waiting<T>(
         &mut self,
         next: impl Future<Output = T>,
@@ -188,10 +211,17 @@ impl Talk {
         open: &mut Open,
     ) -> T {
         let mut next = pin!(next);
+        let mut others_ran = false;
         loop {
             let turn = poll_fn(|cx| match next.as_mut().poll(cx) {
                 Poll::Ready(event) => Poll::Ready(Next::Here(event)),
-                Poll::Pending if !self.begun || !self.out.is_empty() => Poll::Ready(Next::Idle),
+                Poll::Pending if !self.begun || !self.out.is_empty() => {
+                    if std::mem::replace(&mut others_ran, true) {
+                        return Poll::Ready(Next::Idle);
+                    }
+                    cx.waker().wake_by_ref();
+                    Poll::Pending
+                }
                 Poll::Pending => loop {
                     ready!(timer.as_mut().poll(cx));
                     // The timer is not set anew with every piece: it is cheaper to look once when it rings.

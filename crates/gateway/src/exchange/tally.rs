@@ -10,7 +10,12 @@ pub(super) struct Tally {
     usage: Usage,
     /// Output that passed here, as estimated.
     seen: u64,
+    /// Output that is not estimated yet: mostly the target reports it in the end, and then it need not be.
+    unseen: String,
 }
+
+/// So much output is estimated at once.
+const AT_ONCE: usize = 16 << 10;
 
 impl Tally {
     /// Follows an event.
@@ -21,7 +26,11 @@ impl Tally {
                 delta: Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text),
                 ..
             } => {
-                self.seen += tokens(text);
+                self.unseen.push_str(text);
+                if self.unseen.len() >= AT_ONCE {
+                    self.seen += tokens(&self.unseen);
+                    self.unseen.clear();
+                }
             }
             Event::Started { .. }
             | Event::Opened { .. }
@@ -44,13 +53,14 @@ impl Tally {
     /// What the target reported counts; what it did not report is estimated. Of an answer without an end the output that passed
     /// here counts at least: reports before the end say little. A failure before any content is free.
     pub(super) fn spent(&self, ending: Ending, estimated_input: u64) -> Usage {
-        let Self { usage, seen } = self;
+        let Self { usage, .. } = self;
         let told_input = usage.input.or(usage.cache_read).or(usage.cache_write).is_some();
         let told_output = usage.output.or(usage.reasoning).is_some();
         let output = match ending {
             Ending::Failed | Ending::Refused => return nothing(),
             Ending::Answered if told_output => usage.output,
             Ending::Answered | Ending::Broken | Ending::Left => {
+                let seen = self.seen + tokens(&self.unseen);
                 let missing = seen.saturating_sub(usage.all_output());
                 Some(usage.output.unwrap_or_default().saturating_add(missing))
             }

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::{Ending, Piece};
-use crate::{Catalog, Effect, Found, Profile, Tool};
+use crate::{Catalog, Effect, Profile, Tool};
 
 /// What passes between a reader and the outside.
 #[derive(Default, Debug)]
@@ -418,10 +418,7 @@ impl Cx {
 
     /// The declared tool that a spelled name means.
     pub(super) fn tool(&self, spelled: &str) -> Option<&Tool> {
-        match self.catalog.find(spelled) {
-            Found::Tool(tool, _) => Some(tool),
-            Found::Unknown(_) => None,
-        }
+        self.catalog.meant(spelled)
     }
 
     /// Whether a spelled name means a tool that acts, so that a call of it is never completed.

@@ -2,8 +2,6 @@
 const PARTS: u64 = 32;
 /// Bytes that are weighed together: enough for wide registers, few enough to stay in the nearest cache.
 const BLOCK: usize = 512;
-/// A shorter block is filled up to a multiple of this.
-const STEP: usize = 32;
 /// Bytes before the one that is weighed which its weight depends on.
 const BACK: usize = 4;
 
@@ -40,14 +38,10 @@ pub fn tokens(text: &str) -> u64 {
         let (_, fresh) = bytes.split_at_mut(BACK);
         let (said, rest) = fresh.split_at_mut(block.len());
         said.copy_from_slice(block);
-        // A stream comes in words, for which a whole block would be much work.
-        let length = block.len().next_multiple_of(STEP);
-        rest.iter_mut().take(length - block.len()).for_each(|byte| *byte = FILLER);
-        let (bytes, _) = bytes.split_at(BACK + length);
-        let (weights, _) = weights.split_at_mut(length);
-        weigh(bytes, &mut kinds, weights);
+        rest.fill(FILLER);
+        weigh(&bytes, &mut kinds, &mut weights);
         if !block.is_ascii() {
-            weigh_other_scripts(bytes, weights);
+            weigh_other_scripts(&bytes, &mut weights);
         }
         // No byte weighs more than two tokens, so a block's sum fits; wider numbers would need more registers.
         sum += u64::from(weights.iter().map(|weight| u16::from(*weight)).sum::<u16>());
@@ -57,7 +51,7 @@ pub fn tokens(text: &str) -> u64 {
 
 // These loops are kept so plain, one array to the next without a branch, because the compiler then makes vector code of them.
 
-fn weigh(bytes: &[u8], kinds: &mut [u8; BACK + BLOCK], weights: &mut [u8]) {
+fn weigh(bytes: &[u8; BACK + BLOCK], kinds: &mut [u8; BACK + BLOCK], weights: &mut [u8; BLOCK]) {
     for (kind, byte) in kinds.iter_mut().zip(bytes) {
         *kind = kind_of(*byte);
     }
@@ -95,7 +89,7 @@ fn weight_of(&[fourth, third, second, before, kind]: &[u8; 5], differs: bool) ->
 }
 
 /// Only the first byte of a character weighs.
-fn weigh_other_scripts(bytes: &[u8], weights: &mut [u8]) {
+fn weigh_other_scripts(bytes: &[u8; BACK + BLOCK], weights: &mut [u8; BLOCK]) {
     for (weight, byte) in weights.iter_mut().zip(bytes.iter().skip(BACK)) {
         *weight += weight_of_lead(*byte);
     }

@@ -247,7 +247,7 @@ impl Inbound for Responses {
     }
 
     fn reply_to(&self, request: &Request) -> ReplyTo {
-        let mut echo = object(&request_out::body(request, &TargetSpec::new(""), &mut Vec::new()));
+        let mut echo = object(&request_out::echo(request));
         echo.retain(|key, _| ECHOED.contains(&key.as_str()));
         let spaces = tools::namespaces(&request.tools);
         if !spaces.is_empty() {

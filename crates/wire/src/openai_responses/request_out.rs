@@ -89,8 +89,22 @@ pub(super) fn post(path: &str, body: Vec<u8>, request: &Request) -> HttpCall {
 
 /// The body as the request says it; what is not allowed was taken out before.
 pub(super) fn body(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call {
+    let mut call = beside_input(request, target, losses);
+    input(request, target, &mut call, losses);
+    whole(request, target, call, losses)
+}
+
+/// All that an answer may say of its request: the body without what was said.
+pub(super) fn echo(request: &Request) -> Call {
+    let (target, mut losses) = (TargetSpec::new(""), Vec::new());
+    let mut call = beside_input(request, &target, &mut losses);
+    call.instructions = system(&request.system, &mut Vec::new(), &mut losses);
+    whole(request, &target, call, &mut losses)
+}
+
+fn beside_input(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss>) -> Call {
     let own = request.origin == Some(ID);
-    let mut call = Call {
+    Call {
         model: (!target.model.is_empty()).then(|| target.model.clone()),
         parallel_tool_calls: request.parallel_tools.filter(|_| own || !request.tools.is_empty()),
         tools: tools::write_all(request),
@@ -104,11 +118,14 @@ pub(super) fn body(request: &Request, target: &TargetSpec, losses: &mut Vec<Loss
         user: request.user.clone(),
         stream: request.stream.then_some(true),
         ..Call::default()
-    };
-    input(request, target, &mut call, losses);
+    }
+}
+
+/// The body with what only this protocol says.
+fn whole(request: &Request, target: &TargetSpec, call: Call, losses: &mut Vec<Loss>) -> Call {
     let kept: Map = kept_fields(&request.extras).collect();
-    call = call.with_rest(Some(&kept));
-    if own {
+    let mut call = call.with_rest(Some(&kept));
+    if request.origin == Some(ID) {
         let include = request.extras.get(ID, INCLUDE).and_then(Value::as_array);
         call.include = include.cloned();
     } else {

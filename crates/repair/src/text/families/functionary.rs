@@ -31,8 +31,11 @@ pub(in crate::text) async fn begin(cx: &mut Cx) {
     cx.blanks().await;
     let begun = cx.at();
     let word = header::word(cx).await;
-    // An answer that begins with an ordinary word need not wait for what follows it.
-    if word == "all" || cx.tool(&word).is_some() {
+    // What is here already may show that it is none; and an answer that begins with an ordinary word need not wait for what
+    // follows it.
+    let rest = cx.rest().trim_ascii_start();
+    let may_be = rest.starts_with(CONTENT) || CONTENT.starts_with(rest);
+    if may_be && (word == "all" || cx.tool(&word).is_some()) {
         cx.rewind(begun);
         if message(cx).await.is_some() {
             cx.skip_said();
