@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use rail_ledger::{Ending, Key, Money, Refusal};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
-use rail_route::{Client, Plan, PlanInput, Routing, calibrated, explain, facts, plan};
+use rail_route::{Attempt, Client, Plan, PlanInput, Routing, calibrated, explain, facts, plan};
 use rail_stdx::fits;
 use rail_wire::Operation;
 
@@ -45,6 +45,9 @@ pub(super) async fn find(
     }
     let expected = match arrival.operation {
         Operation::Generate | Operation::GenerateStream | Operation::Embed => {
+            if let Some(key) = arrival.key.as_ref().filter(|key| key.budget.is_some()) {
+                leave_priced(&mut way.plan, key).map_err(|error| (error, Ending::Refused))?;
+            }
             open.is_paid(way.tokens);
             expected(&way.plan, way.tokens, request.sampling.max_output)
         }
@@ -114,6 +117,28 @@ fn narrow(plan: &mut Arc<Plan>, key: &Key, routing: &Routing) -> Result<(), Refu
     Err(Refusal::Model { name: key.name.clone(), model, allowed })
 }
 
+/// Leaves of a plan what a key with a budget may use: the budget can't hold what has no price.
+fn leave_priced(plan: &mut Arc<Plan>, key: &Key) -> Result<(), ApiError> {
+    let priced = |attempt: &Attempt| attempt.profile.price.is_some() || attempt.provider.is_free();
+    if plan.attempts.iter().all(priced) {
+        return Ok(());
+    }
+    if plan.attempts.iter().any(priced) {
+        Arc::make_mut(plan).attempts.retain(priced);
+        return Ok(());
+    }
+    let targets: Vec<String> = plan.attempts.iter().map(|attempt| format!("`{}`", attempt.target)).collect();
+    let model = plan.attempts.first().map_or("NAME", |attempt| &attempt.target.model);
+    let problem = format!(
+        "the key `{}` has a budget, and no price of {} is known; ask whoever runs the gateway to give one in its configuration \
+         (`[models.\"{model}\"]` with `price = {{ input = 1.0, output = 2.0 }}`, in dollars for a million tokens, 0 for what is free), \
+         or for a key without a budget",
+        key.name,
+        targets.join(", "),
+    );
+    Err(ApiError::new(ErrorKind::Permission, problem))
+}
+
 fn first_target(plan: &Plan) -> Option<String> {
     plan.attempts.first().map(|attempt| attempt.target.to_string())
 }
@@ -128,7 +153,7 @@ fn expected(plan: &Plan, input: u64, max_output: Option<u64>) -> Money {
 #[cfg(test)]
 mod tests {
     use rail_model::ProtocolId;
-    use rail_route::{Attempt, ModelProfile, Price, Provider, Target};
+    use rail_route::{ModelProfile, Price, Provider, Target};
 
     use super::*;
 

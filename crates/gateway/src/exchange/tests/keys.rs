@@ -86,3 +86,35 @@ async fn a_spent_budget_ends_a_key_in_words_that_no_client_retries() {
     assert_eq!(kinds, [(quota, 402), (quota, 429), (quota, 429), (quota, 429)]);
     assert_eq!(models.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn a_budget_is_not_spent_where_no_price_is_known() {
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
+    // Nobody is asked there: what has no price is refused, or left for the next target, before it is sent.
+    let far = "[providers.far]\nprotocol = \"openai-chat\"\nbase_url = \"https://models.invalid/v1\"\nkey = \"sk-of-far-12345678\"\n\
+               models = [\"new\"]\n[aliases]\nboth = \"far,new;home,own\"\n";
+    let home = format!(
+        "[providers.home]\nprotocol = \"openai-chat\"\nbase_url = \"{}\"\nmodels = [\"own\"]\n",
+        models.base_url(protocol("openai-chat").id)
+    );
+    let world = World::new(&format!("{home}{far}[router]\ndefault = \"home,own\"\n")).await;
+    let budget = Some(Budget { amount: Money(1_000_000_000), per: Period::Day });
+    let poor = key(&world, NewKey { budget, ..named("poor") }).await;
+    for (model, may) in [("far,new", false), ("home,own", true), ("both", true)] {
+        for answer in asked(&world, &poor, &Request { model: model.to_owned(), ..question(false) }).await {
+            let refused = answer.err();
+            assert_eq!(refused.as_ref().map(|error| error.status), (!may).then_some(403), "{model}");
+            if let Some(error) = refused {
+                assert_eq!(
+                    error.message,
+                    "the key `poor` has a budget, and no price of `far,new` is known; ask whoever runs the gateway to give one in its \
+                     configuration (`[models.\"new\"]` with `price = { input = 1.0, output = 2.0 }`, in dollars for a million tokens, 0 \
+                     for what is free), or for a key without a budget"
+                );
+            }
+        }
+    }
+    assert_eq!(models.requests().len(), 8);
+    let ends: Vec<Ending> = world.records().await.iter().map(|entry| entry.ending).collect();
+    assert_eq!(ends.iter().filter(|ending| **ending == Ending::Refused).count(), 4);
+}
