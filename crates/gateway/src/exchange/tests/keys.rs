@@ -4,6 +4,7 @@ use rail_ledger::{Budget, Ending, Key, Money, NewKey, Period, Rate};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
 use rail_testkit::{Models, Turn, text};
 use rail_wire::{ALL, BodyKind};
+use serde_json::{Value, json};
 
 use super::world::{World, arrival, protocol, question, read};
 use crate::arrival::Arrival;
@@ -51,6 +52,34 @@ async fn a_key_asks_for_the_models_it_may() {
     let refused = world.records().await.into_iter().filter(|entry| entry.ending == Ending::Refused);
     assert!(refused.clone().all(|entry| entry.sent.is_empty() && entry.cost == Some(Money(0))));
     assert_eq!((refused.count(), models.requests().len()), (8, 12));
+}
+
+#[tokio::test]
+async fn a_key_names_no_further_models_than_it_may_use() {
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
+    let chat = protocol("openai-chat");
+    let world = World::on(&[("a", chat, &models)]).await;
+    let few = key(&world, NewKey { models: vec!["a,m".to_owned(), "x/*".to_owned()], ..named("few") }).await;
+    let all = key(&world, named("all")).await;
+    for (key, field, may) in [
+        (&few, json!({"models": ["m", "x/y"]}), true),
+        (&few, json!({"models": []}), true),
+        (&few, json!({"models": null}), true),
+        (&few, json!({"models": ["x/y", "dear/one"]}), false),
+        (&few, json!({"models": "dear/one"}), false),
+        (&few, json!({"fallbacks": [{"model": "dear/one"}]}), false),
+        (&few, json!({"fallbacks": [{"model": "m"}]}), false),
+        (&all, json!({"models": ["dear/one"], "fallbacks": [{"model": "dear/one"}]}), true),
+    ] {
+        let mut arrival = arrival(chat, &Request { model: "a,m".to_owned(), ..question(false) });
+        let mut body: Value = serde_json::from_slice(&arrival.call.body).unwrap();
+        body.as_object_mut().unwrap().extend(field.as_object().unwrap().clone());
+        arrival.call.body = serde_json::to_vec(&body).unwrap();
+        let before = models.requests().len();
+        let response = world.ask(Arrival { key: Some(key.clone()), ..arrival }).await;
+        assert_eq!(response.status(), if may { 200 } else { 403 }, "{field}");
+        assert_eq!(models.requests().len() - before, usize::from(may), "{field}");
+    }
 }
 
 #[tokio::test]
