@@ -100,6 +100,8 @@ fn settled(call: &ToolCall, catalog: &Catalog, end: End) {
     };
     let is_free_text = catalog.get(&settled.call.name).is_some_and(|tool| tool.free_text);
     assert!(settled.arguments.is_object() != is_free_text, "{:?}", settled.arguments);
+    // Free text that came out of an object is whole, but only that object showed it.
+    let end = if is_free_text { End::Closed } else { end };
     let again = match settle(&settled.call, catalog, end) {
         Ok(again) => again,
         Err(CallFault::Invalid { settled, .. }) => *settled,

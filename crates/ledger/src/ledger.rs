@@ -291,12 +291,6 @@ impl Ledger {
         self.ask(async move |store| store.entry(&id).await).await
     }
 
-    /// Forgets records, with their bodies, of requests that came before this moment, in Unix milliseconds; how many there were. What
-    /// keys have spent is kept.
-    pub async fn prune(&self, before: u64) -> Result<u64, LedgerError> {
-        self.ask(async move |store| store.prune(before).await).await
-    }
-
     /// Asks the database, on the ledger's own threads.
     pub(crate) async fn ask<T: Send + 'static, F>(
         &self,

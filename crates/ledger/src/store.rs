@@ -106,8 +106,4 @@ impl Store {
     pub(crate) async fn count(&self, counted: Counted) -> Result<Vec<Grouped>, Trouble> {
         either!(self, store => store.count(counted).await)
     }
-
-    pub(crate) async fn prune(&self, before: u64) -> Result<u64, Trouble> {
-        either!(self, store => store.prune(before).await)
-    }
 }

@@ -25,7 +25,9 @@ pub(crate) enum FreeText {
     Plain,
     /// An object around this text.
     Wrapped(String),
-    /// The same, but only brackets are missing at its end.
+    /// A JSON string with this text, which a limit may have made of a text that begins with a quote.
+    Quoted(String),
+    /// An object around this text, but only brackets are missing at its end.
     Unclosed(String),
     /// The beginning of an object around a text that has no end.
     Cut,
@@ -40,8 +42,10 @@ pub(crate) fn read(text: &str) -> FreeText {
     let mut values = read.values.into_iter();
     let (Some(value), None) = (values.next(), values.next()) else { return FreeText::Plain };
     match (read.state, inner(value)) {
-        (State::Complete, Some(text)) => FreeText::Wrapped(text),
-        (State::OpenContainer, Some(text)) => FreeText::Unclosed(text),
+        (State::Complete, Some(found)) => found,
+        (State::OpenContainer, Some(FreeText::Wrapped(text) | FreeText::Quoted(text))) => {
+            FreeText::Unclosed(text)
+        }
         // A string that has no end says nothing of what was to follow, so its key must do.
         (State::OpenContainer | State::OpenString, _) if begins_wrapped(text) => FreeText::Cut,
         (State::Complete | State::OpenContainer | State::OpenString, _) => FreeText::Plain,
@@ -59,8 +63,8 @@ fn begins_wrapped(text: &str) -> bool {
     key.is_empty() || WRAPPERS.iter().any(|name| key.starts_with(name) || name.starts_with(key))
 }
 
-/// The text that is meant, if nothing else could be.
-fn inner(mut value: Value) -> Option<String> {
+/// The text that is meant, if nothing else could be, and what stood around it.
+fn inner(mut value: Value) -> Option<FreeText> {
     let mut wrapped = false;
     // Each layer may be an object, and encoded once more.
     for _ in 0..2 * MAX_ENCODINGS {
@@ -70,11 +74,13 @@ fn inner(mut value: Value) -> Option<String> {
                 wrapped = true;
                 WRAPPERS.contains(&key.as_str()).then_some(inner)?
             }
-            Value::String(text) if wrapped => return Some(text),
+            Value::String(text) if wrapped => return Some(FreeText::Wrapped(text)),
             // Encoded as a whole: an object with the text, or the text.
             Value::String(text) => match read(&text) {
-                FreeText::Wrapped(inner) => return Some(inner),
-                FreeText::Plain | FreeText::Unclosed(_) | FreeText::Cut => return Some(text),
+                found @ FreeText::Wrapped(_) => return Some(found),
+                FreeText::Plain | FreeText::Quoted(_) | FreeText::Unclosed(_) | FreeText::Cut => {
+                    return Some(FreeText::Quoted(text));
+                }
             },
             Value::Array(items) if items.len() == 1 && items.first().is_some_and(Value::is_object) => {
                 items.into_iter().next()?
@@ -103,7 +109,7 @@ mod tests {
             ("{\"input\": \"\"}", wrapped("")),
             ("{\"arguments\": {\"input\": \"a\"}}", wrapped("a")),
             ("[{\"input\": \"a\"}]", wrapped("a")),
-            ("\"a \\\"b\\\"\"", wrapped("a \"b\"")),
+            ("\"a \\\"b\\\"\"", FreeText::Quoted("a \"b\"".to_owned())),
             ("\"{\\\"input\\\": \\\"a\\\"}\"", wrapped("a")),
             ("```json\n{\"input\": \"a\"}\n```", wrapped("a")),
             ("```python\nprint(1)\n```", FreeText::Plain),

@@ -124,4 +124,13 @@ impl Note {
             | Self::Invalid { call, .. } => call,
         }
     }
+
+    pub(crate) fn call_mut(&mut self) -> &mut String {
+        match self {
+            Self::Repaired { call, .. }
+            | Self::Unknown { call, .. }
+            | Self::Incomplete { call, .. }
+            | Self::Invalid { call, .. } => call,
+        }
+    }
 }

@@ -101,7 +101,9 @@ const MAX_ROUNDS: usize = 8;
 /// Brings one call home: its name to a declared tool, its arguments to an object that the tool's schema accepts.
 ///
 /// Pure and idempotent: a settled call settles to itself without repairs. The executor and the gateway both call it.
-/// Only free text can't show that it is whole, so a call of it that an output limit ended is never taken for whole.
+/// Only free text can't show that it is whole: a call of it that an output limit ended is taken for whole only if the text
+/// stood in an object that was. What came out of that object shows nothing any more, but is whole: it is settled again as a
+/// call that was closed.
 /// Arguments that are not there at all become `{}`, which is no repair: many servers send nothing for a tool that takes
 /// nothing.
 ///
@@ -172,16 +174,16 @@ impl Draft {
 }
 
 impl Named<'_> {
-    /// The call of a tool that takes text. Text does not show where it ends, so after a cut it is never whole.
+    /// The call of a tool that takes text. Text does not show where it ends, so after a cut only an object around it does.
     pub(crate) fn free_text(&self, end: End) -> Result<Settled, CallFault> {
         let found = match self.call.kind {
             CallKind::Custom => FreeText::Plain,
             CallKind::Function => free_text::read(&self.call.arguments),
         };
         let (text, repairs) = match found {
-            FreeText::Plain if end == End::Cut => return Err(self.incomplete()),
+            FreeText::Plain | FreeText::Quoted(_) if end == End::Cut => return Err(self.incomplete()),
             FreeText::Plain => (self.call.arguments.clone(), Vec::new()),
-            FreeText::Wrapped(text) => (text, vec![Step::Unwrapped]),
+            FreeText::Wrapped(text) | FreeText::Quoted(text) => (text, vec![Step::Unwrapped]),
             FreeText::Unclosed(text) if may_close(end, self.tool.effect) => {
                 (text, vec![Step::Closed, Step::Unwrapped])
             }

@@ -97,6 +97,11 @@ impl Profiles {
     }
 }
 
+/// Whether a provider runs on the user's own machines.
+pub(crate) fn is_local(provider: &Provider) -> bool {
+    TABLE.is_local(provider)
+}
+
 impl Clone for Profiles {
     fn clone(&self) -> Self {
         Self { patches: self.patches.clone(), ..Self::default() }

@@ -6,6 +6,7 @@ use rail_model::ProtocolId;
 use rail_stdx::Secret;
 
 use crate::ProfilePatch;
+use crate::profiles::is_local;
 
 /// A configured endpoint: what is needed to speak with it, and the models it is known to have.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,6 +55,12 @@ impl Provider {
             cassette: None,
         }
     }
+
+    /// Whether nobody is paid for what it answers: it runs on the user's own machines, or plays a recording. A price that the user
+    /// gives one of its models counts all the same.
+    pub fn is_free(&self) -> bool {
+        self.cassette.is_some() || is_local(self)
+    }
 }
 
 /// How long to wait for a provider.
@@ -96,6 +103,26 @@ impl Default for Retry {
             wait: Duration::from_millis(250),
             max_wait: Duration::from_secs(5),
             within: Duration::from_secs(15),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_at_home_or_is_played_back_is_free() {
+        let at = |base_url: &str| Provider::new("p", ProtocolId::new("openai-chat"), base_url);
+        for (provider, free) in [
+            (at("http://127.0.0.1:11434/v1"), true),
+            (at("http://[::1]:8080/v1"), true),
+            (at("http://gpu.lan:8000/v1"), true),
+            (at("https://api.openai.com/v1"), false),
+            (at("https://localhost.example.com/v1"), false),
+            (Provider { cassette: Some(PathBuf::from("talk.cassette")), ..at("") }, true),
+        ] {
+            assert_eq!(provider.is_free(), free, "{}", provider.base_url);
         }
     }
 }

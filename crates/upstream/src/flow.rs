@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use rail_model::{Delta, Event, PartKind, ProtocolId};
-use rail_repair::{Note, Pipeline, Stage};
+use rail_repair::{Note, OwnIds, Pipeline, Stage};
 use rail_route::Provider;
 use rail_wire::{Decode, Restore, WireError};
 
 use crate::issuer::claim;
 
-/// What an answer passes: the decoder, the name of who seals, the stages that repair calls, and what the writing of the request
-/// must undo.
+/// What an answer passes: the decoder, the name of who seals, the stages that repair calls, what keeps their ids apart from those of
+/// the history, and what the writing of the request must undo.
 pub(crate) struct Flow {
     decoder: Box<dyn Decode>,
     issuer: Option<(ProtocolId, String)>,
     stages: Option<Box<Pipeline>>,
+    ids: Option<Box<OwnIds>>,
     restore: Restore,
     pub(crate) provider: Arc<Provider>,
     /// The decoder has seen content, though a stage may still hold it.
@@ -26,10 +27,11 @@ impl Flow {
         decoder: Box<dyn Decode>,
         issuer: Option<(ProtocolId, String)>,
         stages: Option<Box<Pipeline>>,
+        ids: Option<Box<OwnIds>>,
         restore: Restore,
         provider: Arc<Provider>,
     ) -> Self {
-        Self { decoder, issuer, stages, restore, provider, begun: false }
+        Self { decoder, issuer, stages, ids, restore, provider, begun: false }
     }
 
     /// Whether seals get the name of another issuer than the protocol.
@@ -39,7 +41,11 @@ impl Flow {
 
     /// What the stages have to say since the last time.
     pub(crate) fn notes(&mut self) -> Vec<Note> {
-        self.stages.as_mut().map(|stages| stages.notes()).unwrap_or_default()
+        let mut notes = self.stages.as_mut().map(|stages| stages.notes()).unwrap_or_default();
+        if let Some(ids) = &self.ids {
+            ids.rename(&mut notes);
+        }
+        notes
     }
 
     /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.
@@ -62,6 +68,9 @@ impl Flow {
                     stages.finish(&mut settled);
                 }
             }
+        }
+        if let Some(ids) = &mut self.ids {
+            settled.iter_mut().for_each(|event| ids.event(event));
         }
         if self.restore.is_empty() {
             out.append(&mut settled);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rail_model::{Effort, EmbedRequest, Loss, ProtocolId, Request, Thinking, ThinkingMode};
-use rail_repair::{Catalog, Mapping, Pipeline, Profile};
+use rail_repair::{Catalog, Mapping, OwnIds, Pipeline, Profile};
 use rail_route::{Attempt, Provider};
 use rail_stdx::Secret;
 use rail_wire::{BodyKind, Encoded, HttpCall, Outbound, Protocol, Restore, Shrink, TargetSpec};
@@ -30,6 +30,8 @@ pub(crate) struct Letter {
     relayed: bool,
     restore: Restore,
     repair: Option<(Profile, Arc<Catalog>)>,
+    /// What keeps the ids of calls apart from those of the history; nothing is done to an answer that is passed on.
+    ids: Option<Box<OwnIds>>,
     /// Whose seals the target gives and takes, where they are not the protocol's.
     issuer: Option<String>,
     /// What the target could not be told.
@@ -73,7 +75,8 @@ impl Letter {
             (known, Arc::new(catalog))
         });
         let letter = Self::new(attempt, protocol, call, spec.issuer)?;
-        Ok(Self { kind: kind_of(&asked), restore, repair, losses, ..letter })
+        let ids = Some(Box::new(OwnIds::after(request)));
+        Ok(Self { kind: kind_of(&asked), restore, repair, ids, losses, ..letter })
     }
 
     /// Writes a request to count tokens; None where the protocol has no such call.
@@ -130,6 +133,7 @@ impl Letter {
             relayed: false,
             restore: Restore::default(),
             repair: None,
+            ids: None,
             issuer,
             losses: Vec::new(),
             provider: Arc::clone(provider),
@@ -160,6 +164,7 @@ impl Letter {
             self.protocol.outbound.decoder(kind),
             self.issuer.clone().map(|issuer| (self.protocol.id, issuer)),
             stages.map(Box::<Pipeline>::new),
+            self.ids.clone(),
             self.restore.clone(),
             Arc::clone(&self.provider),
         )

@@ -20,11 +20,12 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Ok(request) => request,
         Err(error) => return open.fail(inbound, &error, Ending::Refused),
     };
-    // Routing knows requests by their model and their size; nothing else of this one would say anything to it.
+    // Routing knows requests by their model and their size, keys by all models named; nothing else would say anything to them.
     let shape = Request {
         model: request.model.clone(),
         user: request.user.clone(),
         sampling: Sampling { max_output: Some(0), ..Sampling::default() },
+        extras: request.extras.clone(),
         ..Request::default()
     };
     let way = match way::find(&mut open, &arrival, &shape, size(&request)).await {

@@ -3,10 +3,11 @@
 use std::sync::{Arc, PoisonError};
 
 use rail_ledger::{Ending, Key, Money, Refusal};
-use rail_model::{ApiError, ErrorKind, Request, Usage};
-use rail_route::{Client, Plan, PlanInput, Routing, calibrated, explain, facts};
+use rail_model::{ApiError, ErrorKind, ProtocolId, Request, Usage};
+use rail_route::{Attempt, Client, Plan, PlanInput, Routing, calibrated, explain, facts};
 use rail_stdx::fits;
 use rail_wire::Operation;
+use serde_json::Value;
 
 use super::clock::now;
 use super::record::{Open, cost};
@@ -41,10 +42,14 @@ pub(super) async fn find(
     let mut way = route(open, arrival, request, estimated)?;
     if let Some(key) = &arrival.key {
         narrow(&mut way.plan, key, &open.loaded().routing)
+            .and_then(|()| may_name(&way.plan, key, request, arrival.protocol.id))
             .map_err(|refused| (crate::refusal::error(&refused), Ending::Refused))?;
     }
     let expected = match arrival.operation {
         Operation::Generate | Operation::GenerateStream | Operation::Embed => {
+            if let Some(key) = arrival.key.as_ref().filter(|key| key.budget.is_some()) {
+                leave_priced(&mut way.plan, key).map_err(|error| (error, Ending::Refused))?;
+            }
             open.is_paid(way.tokens);
             expected(&way.plan, way.tokens, request.sampling.max_output)
         }
@@ -114,6 +119,55 @@ fn narrow(plan: &mut Arc<Plan>, key: &Key, routing: &Routing) -> Result<(), Refu
     Err(Refusal::Model { name: key.name.clone(), model, allowed })
 }
 
+/// Fields in which a request can name further models: providers that are gateways themselves ask those when the first fails.
+const FURTHER_MODELS: &[&str] = &["models", "fallbacks"];
+
+/// Checks that a key may use all further models that a request names, at whichever target it comes to. What is no name is not
+/// allowed.
+fn may_name(plan: &Plan, key: &Key, request: &Request, origin: ProtocolId) -> Result<(), Refusal> {
+    if key.models.is_empty() {
+        return Ok(());
+    }
+    let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
+    let allowed_at = |attempt: &Attempt, name: &str| allowed(&format!("{},{name}", attempt.target.provider));
+    let may = |name: &str| allowed(name) || plan.attempts.iter().all(|attempt| allowed_at(attempt, name));
+    let mut further =
+        FURTHER_MODELS.iter().filter_map(|key| request.extras.get(origin, key)).flat_map(|list| match list {
+            Value::Array(names) => names.as_slice(),
+            other => std::slice::from_ref(other),
+        });
+    match further.find(|name| !name.is_null() && !name.as_str().is_some_and(may)) {
+        None => Ok(()),
+        Some(model) => {
+            let (name, allowed) = (key.name.clone(), key.models.join(", "));
+            let model = model.as_str().map_or_else(|| model.to_string(), str::to_owned);
+            Err(Refusal::Model { name, model: model.chars().take(MOST_NAME).collect(), allowed })
+        }
+    }
+}
+
+/// Leaves of a plan what a key with a budget may use: the budget can't hold what has no price.
+fn leave_priced(plan: &mut Arc<Plan>, key: &Key) -> Result<(), ApiError> {
+    let priced = |attempt: &Attempt| attempt.profile.price.is_some() || attempt.provider.is_free();
+    if plan.attempts.iter().all(priced) {
+        return Ok(());
+    }
+    if plan.attempts.iter().any(priced) {
+        Arc::make_mut(plan).attempts.retain(priced);
+        return Ok(());
+    }
+    let targets: Vec<String> = plan.attempts.iter().map(|attempt| format!("`{}`", attempt.target)).collect();
+    let model = plan.attempts.first().map_or("NAME", |attempt| &attempt.target.model);
+    let problem = format!(
+        "the key `{}` has a budget, and no price of {} is known; ask whoever runs the gateway to give one in its configuration \
+         (`[models.\"{model}\"]` with `price = {{ input = 1.0, output = 2.0 }}`, in dollars for a million tokens, 0 for what is free), \
+         or for a key without a budget",
+        key.name,
+        targets.join(", "),
+    );
+    Err(ApiError::new(ErrorKind::Permission, problem))
+}
+
 fn first_target(plan: &Plan) -> Option<String> {
     plan.attempts.first().map(|attempt| attempt.target.to_string())
 }
@@ -127,8 +181,7 @@ fn expected(plan: &Plan, input: u64, max_output: Option<u64>) -> Money {
 
 #[cfg(test)]
 mod tests {
-    use rail_model::ProtocolId;
-    use rail_route::{Attempt, ModelProfile, Price, Provider, Target};
+    use rail_route::{ModelProfile, Price, Provider, Target};
 
     use super::*;
 

@@ -11,9 +11,6 @@ use crate::row::{self, int, list};
 use crate::trouble::Trouble;
 use crate::{Bodies, Entry};
 
-/// So many records are taken out in one transaction, so that others are not kept waiting.
-const PRUNED: i64 = 2000;
-
 /// What was recorded before is left as it is; only what is new is spent. Rows of `spent` are locked in one order, so that two gateways
 /// never wait for each other.
 static WRITE: LazyLock<String> = LazyLock::new(|| {
@@ -40,9 +37,6 @@ static WRITE: LazyLock<String> = LazyLock::new(|| {
 });
 const KEEP: &str = "INSERT INTO rail_bodies (id, request, answer) SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) \
     ON CONFLICT DO NOTHING";
-const PRUNE: &str = "WITH old AS (SELECT id FROM rail_entries WHERE at < $1 ORDER BY at, id LIMIT $2), \
-    bodies AS (DELETE FROM rail_bodies WHERE id IN (SELECT id FROM old)), \
-    gone AS (DELETE FROM rail_entries WHERE id IN (SELECT id FROM old) RETURNING 1) SELECT count(*) FROM gone";
 static RECENT: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {} FROM rail_entries WHERE id < $2 ORDER BY id DESC LIMIT $1", row::ENTRY)
 });
@@ -90,18 +84,6 @@ impl Postgres {
             entry.bodies = Some(Bodies { request: row.try_get(0)?, answer: row.try_get(1)? });
         }
         Ok(Some(entry))
-    }
-
-    pub(crate) async fn prune(&self, before: u64) -> Result<u64, Trouble> {
-        let mut pruned = 0;
-        loop {
-            let rows = self.pool.query(PRUNE, &[&int(before), &PRUNED]).await?;
-            let gone: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
-            match u64::try_from(gone) {
-                Ok(gone @ 1..) => pruned += gone,
-                Ok(0) | Err(_) => return Ok(pruned),
-            }
-        }
     }
 }
 

@@ -13,9 +13,6 @@ use crate::row::{self, int, list};
 use crate::trouble::Trouble;
 use crate::{Bodies, Entry};
 
-/// So many records are taken out in one transaction, so that others are not kept waiting.
-const PRUNED: i64 = 2000;
-
 /// What was recorded before is left as it is.
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     let marks: Vec<String> = (1..=28).map(|mark| format!("?{mark}")).collect();
@@ -56,23 +53,6 @@ impl Sqlite {
             entry.bodies = Some(Bodies { request: row.get(0)?, answer: row.get(1)? });
         }
         Ok(Some(entry))
-    }
-
-    pub(crate) async fn prune(&self, before: u64) -> Result<u64, Trouble> {
-        let mut pruned = 0;
-        loop {
-            let mut writer = self.writer.lock().await;
-            let change = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let old = "SELECT id FROM entries WHERE at < ?1 ORDER BY at, id LIMIT ?2";
-            let bounds = params![int(before), PRUNED];
-            change.execute(&format!("DELETE FROM bodies WHERE id IN ({old})"), bounds)?;
-            let gone = change.execute(&format!("DELETE FROM entries WHERE id IN ({old})"), bounds)?;
-            change.commit()?;
-            if gone == 0 {
-                return Ok(pruned);
-            }
-            pruned += gone as u64;
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use rail_ledger::{Bodies, Ending, Entry, KeyId, Ledger, Money, Place, SentEntry,
 use rail_model::Json;
 use serde_json::json;
 
-use crate::bed::{Bed, DAY, NOON, each, entry, run};
+use crate::bed::{Bed, NOON, each, entry, run};
 
 fn rich(id: &str) -> Entry {
     Entry {
@@ -128,24 +128,6 @@ fn the_last_one_who_leaves_writes_what_is_left() {
         drop(ledger);
         drop(clone);
         assert_eq!(bed.sql("SELECT count(*) FROM @entries"), "1000");
-    });
-}
-
-#[test]
-fn old_records_are_forgotten_but_not_what_was_spent() {
-    each(async |bed: Bed| {
-        let ledger = bed.open().await;
-        let id = KeyId("k".to_owned());
-        for number in 0..5000u64 {
-            let at = NOON + number * DAY / 5000;
-            let bodies = (number % 100 == 0).then(Bodies::default);
-            ledger.record(Entry { bodies, ..entry(&format!("{number:04}"), at, Some(&id), Some(1)) }, None);
-        }
-        ledger.flush().await.unwrap();
-        assert_eq!(ledger.prune(NOON + DAY * 9 / 10).await.unwrap(), 4500);
-        assert_eq!(ledger.prune(NOON + DAY * 9 / 10).await.unwrap(), 0);
-        let counts = "SELECT (SELECT count(*) FROM @entries), (SELECT count(*) FROM @bodies), (SELECT sum(amount) FROM @spent)";
-        assert_eq!(bed.sql(counts), "500|5|5000");
     });
 }
 

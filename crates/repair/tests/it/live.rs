@@ -250,6 +250,8 @@ fn free_text_comes_out_of_the_object_it_was_taught_in() {
         (&[r#"{"input": "a"#], "", Stop::ToolUse, cut),
         // Where text ends nobody knows after a cut.
         (&["*** a"], "*** a", Stop::MaxTokens, cut),
+        (&["\"use strict\""], "use strict", Stop::ToolUse, unwrapped),
+        (&["\"use strict\""], "", Stop::MaxTokens, cut),
         (&[""], "", Stop::MaxTokens, cut),
     ];
     for (pieces, expected, stop, notes) in table {

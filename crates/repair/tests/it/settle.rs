@@ -230,6 +230,31 @@ fn free_text_is_nobodys_to_mend() {
 }
 
 #[test]
+fn only_an_object_around_free_text_shows_that_it_is_whole() {
+    const CUT: &str = "was cut off";
+    let table: &[(&str, [&str; 3])] = &[
+        // What the model closed, what just ended, what the limit cut.
+        ("{\"input\": \"a\"}", ["a", "a", "a"]),
+        ("\"{\\\"input\\\": \\\"a\\\"}\"", ["a", "a", "a"]),
+        ("a", ["a", "a", CUT]),
+        // It may be the beginning of a text that begins with a quote.
+        ("\"use strict\"", ["use strict", "use strict", CUT]),
+        ("\"{i?nput_tokens\"\n", ["{i?nput_tokens", "{i?nput_tokens", CUT]),
+    ];
+    for (text, expected) in table {
+        for (end, expected) in [End::Closed, End::Stopped, End::Cut].into_iter().zip(expected) {
+            let (said, _) = settled("patch", text, end);
+            let right = if *expected == CUT { said.contains(CUT) } else { said == *expected };
+            assert!(right, "{text} {end:?}: {said}");
+            if let Ok(done) = settle(&call("patch", text), &catalog(), end) {
+                let again = settle(&done.call, &catalog(), End::Closed).unwrap();
+                assert_eq!((again.call, again.repairs), (done.call, vec![]), "{text} {end:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn deep_arguments_need_no_call_stack() {
     let nested = |depth: usize| format!("{{\"a\": {}1{}}}", "[".repeat(depth), "]".repeat(depth));
     for depth in [130, 511] {

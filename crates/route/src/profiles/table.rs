@@ -108,13 +108,17 @@ impl Place {
 }
 
 impl Table {
+    /// Whether a provider runs on the user's own machines.
+    pub(super) fn is_local(&self, provider: &Provider) -> bool {
+        let place = Place::of(provider);
+        self.servers.iter().any(|row| row.local && row.holds_at(&place))
+    }
+
     /// What the table knows of a model at a provider.
     pub(super) fn profile(&self, provider: &Provider, model: &str) -> ModelProfile {
         let place = Place::of(provider);
         let mut profile = ModelProfile::default();
-        let mut local = false;
         for row in self.servers.iter().filter(|row| row.holds_at(&place)) {
-            local |= row.local;
             profile.apply(&row.patch);
         }
         let name = plain(model);
@@ -125,7 +129,7 @@ impl Table {
         for row in self.models.iter().filter(|row| row.names(name) && row.holds_at(&place)) {
             profile.apply(&row.patch);
         }
-        if local {
+        if self.is_local(provider) {
             profile.price = None;
         }
         profile

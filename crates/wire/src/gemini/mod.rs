@@ -108,6 +108,8 @@ const FRAMES: &str = "frames";
 const FRAME_END: &str = "frame-end";
 const EMPTY_TEXT: &str = "+text";
 const EMPTY_THOUGHT: &str = "+thought";
+/// The seal of a thought that came in a part without words.
+const OWN_PIECE: &str = "own-piece";
 /// The details of the tokens are those of the report before.
 const SAME_DETAILS: &str = "same-details";
 /// The frame with the end was given already.

@@ -1,11 +1,21 @@
 //! One frame of an answer: which candidate is the answer, what it says beside its parts, and where it ends.
 
-use rail_model::{Event, Extras, Logprob, Map, Part, Reply, Stop};
+use rail_model::{Delta, Event, Extras, Logprob, Map, Part, PartBody, Reply, Stop};
 use serde_json::Value;
 
 use super::types::{Answer, Candidate, Feedback, Logprobs, Piece};
-use super::{FRAME_END, ID, RELEASED, TOP};
+use super::{FRAME_END, ID, OWN_PIECE, RELEASED, TOP};
 use crate::shape::Count;
+
+/// What every frame repeats, as the first one said it.
+#[derive(Default)]
+pub(super) struct Head {
+    pub(super) id: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) time: Option<String>,
+    pub(super) index: bool,
+    pub(super) role: bool,
+}
 
 /// What a frame says beside its parts.
 #[derive(Default)]
@@ -104,7 +114,7 @@ pub(super) enum Flow {
     Thinking,
 }
 
-/// Which flow a part of text belongs to; None for all other parts, and for signed text, which is never joined.
+/// Which flow a part of text belongs to; None for all other parts, and for signed text, which only ends a thought.
 pub(super) fn flow(piece: &Piece<'_>) -> Option<Flow> {
     let plain = piece.text.is_some()
         && piece.thought_signature.is_none()
@@ -113,6 +123,23 @@ pub(super) fn flow(piece: &Piece<'_>) -> Option<Flow> {
         && piece.inline_data.is_none()
         && piece.file_data.is_none();
     plain.then_some(if piece.thought == Some(true) { Flow::Thinking } else { Flow::Text })
+}
+
+/// Whether a part is the end of the thought before it: a thought with a signature, most often without words.
+pub(super) fn seals_thought(part: &Part) -> bool {
+    part.seal.is_some() && matches!(part.body, PartBody::Thinking(_))
+}
+
+/// The part that ends the thought `at`, as more of it.
+pub(super) fn sealed(part: Part, at: usize, out: &mut Vec<Event>) {
+    let Part { body: PartBody::Thinking(text), seal: Some(seal), mut extras, .. } = part else { return };
+    if text.is_empty() {
+        extras.mark(ID, OWN_PIECE);
+    } else {
+        let extras = std::mem::take(&mut extras);
+        out.push(Event::Delta { at, delta: Delta::Thinking(text), extras });
+    }
+    out.push(Event::Delta { at, delta: Delta::Seal(seal), extras });
 }
 
 /// The candidate that is the answer, and the others as they are.

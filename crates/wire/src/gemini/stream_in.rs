@@ -8,7 +8,8 @@ use rail_model::{Delta, Event, Extras, Opaque, Part, PartBody, PartKind, Protoco
 use serde_json::Value;
 
 use super::odd::{
-    Flow, Odd, candidates, flow, is_blocked, mark_end, named, released, whole_part, without_usage,
+    Flow, Head, Odd, candidates, flow, is_blocked, mark_end, named, released, sealed, seals_thought,
+    whole_part, without_usage,
 };
 use super::parts_in::{self, From};
 use super::reply::{self, Details};
@@ -35,16 +36,6 @@ pub(super) struct AnswerIn {
     head: Head,
     details: Details,
     end: Option<End>,
-}
-
-/// What every frame repeats, as the first one said it.
-#[derive(Default)]
-struct Head {
-    id: Option<String>,
-    model: Option<String>,
-    time: Option<String>,
-    index: bool,
-    role: bool,
 }
 
 /// The end, held back until the body is over, because tokens may still come.
@@ -309,8 +300,14 @@ impl AnswerIn {
         }
     }
 
-    /// A part that came complete.
+    /// A part that came complete, or the end of the open thought.
     fn part(&mut self, mut part: Part, out: &mut Vec<Event>) {
+        if let Some((at, Flow::Thinking)) = self.open
+            && seals_thought(&part)
+        {
+            sealed(part, at, out);
+            return self.close(out);
+        }
         self.close(out);
         if let PartBody::ToolCall(call) = &mut part.body {
             self.called = true;

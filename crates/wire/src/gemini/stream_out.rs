@@ -14,7 +14,8 @@ use super::parts_out::{Client, owned, piece};
 use super::types::Piece;
 use super::{
     EMPTY_TEXT, EMPTY_THOUGHT, FRAME_END, FRAMES, ID, NO_ANSWER_ID, NO_CANDIDATES, NO_CONTENT, NO_FINISH,
-    NO_INDEX, NO_MODEL, NO_PARTS, NO_ROLE, NO_TEXT, NO_TIME, RELEASED, SAME_DETAILS, TOP, error, reply, seal,
+    NO_INDEX, NO_MODEL, NO_PARTS, NO_ROLE, NO_TEXT, NO_TIME, OWN_PIECE, RELEASED, SAME_DETAILS, TOP, error,
+    reply, seal,
 };
 use crate::order::InOrder;
 use crate::protocol::{BodyKind, Encode, ReplyTo};
@@ -152,8 +153,8 @@ impl AnswerOut {
                 }
             }
             Delta::Seal(sealed) if flows => {
-                if !self.frame.grows {
-                    self.text("", &Extras::NONE);
+                if !self.frame.grows || extras.marked(ID, OWN_PIECE) {
+                    self.text("", extras);
                 }
                 if let Some(piece) = self.frame.pieces.last_mut() {
                     piece.thought_signature = Some(owned(seal::write(sealed)));
@@ -189,7 +190,8 @@ impl AnswerOut {
             // What the part itself says besides goes with its first piece.
             let first = std::mem::take(&mut open.extras);
             let thought = matches!(open.body, PartBody::Thinking(_)).then_some(true);
-            let text = (!first.marked(ID, NO_TEXT)).then(|| owned(String::new()));
+            let text =
+                (!first.marked(ID, NO_TEXT) && !extras.marked(ID, NO_TEXT)).then(|| owned(String::new()));
             let piece = Piece { text, thought, ..Piece::default() };
             self.frame.pieces.push(piece.with_rest(first.owned_by(ID)));
             self.frame.grows = true;

@@ -7,8 +7,8 @@ use serde_json::{Number, Value};
 
 use super::types::{Audio, Content, Peek, TokenLogprob};
 use super::{
-    CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_BYTES, NO_RIVALS, RAW_DATA, SOUND, TYPE, kept_fields, missing,
-    object,
+    CHAT, CONTENT, FINAL, ID, LOGPROBS, NO_BYTES, NO_LOGPROB, NO_RIVALS, NO_TOKEN, RAW_DATA, SOUND, TYPE,
+    kept_fields, missing, object,
 };
 use crate::breakpoint;
 use crate::error::{WireError, parse, parse_at};
@@ -271,17 +271,12 @@ pub(super) fn logprob_in(mut read: TokenLogprob) -> Logprob {
 }
 
 fn logprob(mut read: TokenLogprob, top: Vec<Logprob>) -> Logprob {
-    let mut entry = Logprob {
-        token: read.token.take().unwrap_or_default(),
-        logprob: read.logprob.take().unwrap_or_else(|| Number::from(0)),
-        bytes: read.bytes.take(),
-        top,
-        extras: Extras::rest(ID, read.leftovers()),
-    };
-    if entry.bytes.is_none() {
-        entry.extras.mark(ID, NO_BYTES);
-    }
-    entry
+    let (token, logprob, bytes) = (read.token.take(), read.logprob.take(), read.bytes.take());
+    let mut extras = Extras::rest(ID, read.leftovers());
+    let lacks = [(NO_TOKEN, token.is_none()), (NO_LOGPROB, logprob.is_none()), (NO_BYTES, bytes.is_none())];
+    lacks.iter().filter(|(_, lacks)| *lacks).for_each(|(mark, _)| extras.mark(ID, mark));
+    let (token, logprob) = (token.unwrap_or_default(), logprob.unwrap_or_else(|| Number::from(0)));
+    Logprob { token, logprob, bytes, top, extras }
 }
 
 pub(super) fn logprobs_out(list: &[Logprob]) -> Value {
@@ -296,8 +291,8 @@ pub(super) fn logprobs_out(list: &[Logprob]) -> Value {
 
 fn logprob_out(entry: &Logprob) -> TokenLogprob {
     TokenLogprob {
-        token: Some(entry.token.clone()),
-        logprob: Some(entry.logprob.clone()),
+        token: (!entry.extras.marked(ID, NO_TOKEN)).then(|| entry.token.clone()),
+        logprob: (!entry.extras.marked(ID, NO_LOGPROB)).then(|| entry.logprob.clone()),
         // Clients demand the list; only the pieces of this protocol's own streams go without.
         bytes: entry
             .bytes

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rail_model::Request;
 use rail_wire::{
     ALL, BodyKind, EventEnds, HttpCall, MaxTokensKey, Protocol, Quirks, ReasoningBack, ReplyTo, TargetSpec,
-    ThinkingStyle, gemini, rename_model,
+    ThinkingStyle, gemini, openai_responses, rename_model,
 };
 use serde_json::{Value, json};
 
@@ -168,6 +168,23 @@ const STANDARD: [Folder; 2] = [("stream", ".sse", BodyKind::Stream), ("response"
 const ODD: [Folder; 1] = [("compat", ".sse", BodyKind::Stream)];
 
 /// The answers of the corpus in these folders.
+#[test]
+fn a_probability_without_its_number_goes_on_as_it_came() {
+    for token in [json!({"token": "a", "logprob": null}), json!({"logprob": -0.5}), json!({})] {
+        let logprobs =
+            json!([{"token": "a", "logprob": -0.5, "bytes": [97], "top_logprobs": [token]}, token]);
+        let content = json!([{"type": "output_text", "text": "a", "annotations": [], "logprobs": logprobs}]);
+        let said = json!({"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": content});
+        let body = json!({"model": "m", "input": [said, {"role": "user", "content": "go on"}]});
+        let body = serde_json::to_vec(&body).unwrap();
+        for (about, target) in targets() {
+            if let Err(problem) = forwarded(&openai_responses::PROTOCOL, &body, &target) {
+                panic!("{token} to {about}: {problem}");
+            }
+        }
+    }
+}
+
 fn answers(folders: &[Folder]) -> Vec<(&'static Protocol, BodyKind, Fixture)> {
     let all = ALL.iter().flat_map(|protocol| {
         folders.iter().flat_map(move |(folder, ending, kind)| {

@@ -1,7 +1,9 @@
 //! Answers of every protocol to clients of every protocol, and what is told and recorded of them.
 
 use rail_ledger::{Ending, Money};
-use rail_model::{ApiError, ErrorKind, PartBody, Reply, Stop, Usage};
+use rail_model::{
+    ApiError, CallId, CallKind, ErrorKind, Message, Part, PartBody, Reply, Role, Stop, ToolResult, Usage,
+};
 use rail_testkit::{Models, Turn, call, text};
 use rail_wire::{ALL, BodyKind, HttpCall, Operation, Protocol};
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use super::world::{World, arrival, body, from, header, protocol, provider, quest
 
 /// What an answer says, in short.
 fn said(reply: &Reply) -> Vec<String> {
-    let part = |part: &rail_model::Part| match &part.body {
+    let part = |part: &Part| match &part.body {
         PartBody::Text(text) => text.clone(),
         PartBody::ToolCall(call) => format!("{} {}", call.name, call.arguments),
         other => format!("{other:?}"),
@@ -242,4 +244,47 @@ async fn a_call_that_is_no_post_of_json_is_refused_and_recorded() {
         HttpCall { method: "POST".to_owned(), path: "/v1/messages".to_owned(), ..HttpCall::default() };
     let response = world.ask(from(protocol("anthropic"), Operation::Generate, empty)).await;
     assert_eq!((response.status().as_u16(), world.record().await.status), (400, 400));
+}
+
+#[tokio::test]
+async fn a_call_has_an_id_that_no_call_before_it_has() {
+    let called = || {
+        let mut part = call("read", json!({"path": "a.txt"}));
+        if let PartBody::ToolCall(call) = &mut part.body {
+            call.id = CallId::Given("call_0".to_owned());
+        }
+        part
+    };
+    let result = ToolResult {
+        id: CallId::Given("call_0".to_owned()),
+        name: None,
+        content: vec![Part::text("nothing")],
+        is_error: None,
+        kind: CallKind::Function,
+    };
+    let models = Models::start(vec![Turn::reply(vec![called()]).repeat()]).unwrap();
+    let (chat, anthropic) = (protocol("openai-chat"), protocol("anthropic"));
+    // Translated, repaired, and passed on as it came.
+    for (client, tools, id) in
+        [(anthropic, "native", "call_0_2"), (chat, "mixed", "call_0_2"), (chat, "native", "call_0")]
+    {
+        let provider = provider("a", chat, &models).replace("native", tools);
+        let world = World::new(&format!("{provider}[router]\ndefault = \"a,m\"\n")).await;
+        for stream in [true, false] {
+            let mut request = question(stream);
+            request.messages.extend([
+                Message::new(Role::Assistant, vec![called()]),
+                Message::new(Role::User, vec![Part::new(PartBody::ToolResult(result.clone()))]),
+            ]);
+            let response = world.ask(arrival(client, &request)).await;
+            let kind = if stream { BodyKind::Stream } else { BodyKind::Whole };
+            let reply = read(client, kind, response).await.unwrap();
+            let ids: Vec<&str> = reply.parts.iter().filter_map(id_of).collect();
+            assert_eq!(ids, [id], "{} on {tools}, stream {stream}", client.id);
+        }
+    }
+}
+
+fn id_of(part: &Part) -> Option<&str> {
+    if let PartBody::ToolCall(call) = &part.body { Some(call.id.as_str()) } else { None }
 }

@@ -4,6 +4,7 @@ use rail_ledger::{Budget, Ending, Key, Money, NewKey, Period, Rate};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
 use rail_testkit::{Models, Turn, text};
 use rail_wire::{ALL, BodyKind};
+use serde_json::{Value, json};
 
 use super::world::{World, arrival, protocol, question, read};
 use crate::arrival::Arrival;
@@ -54,6 +55,34 @@ async fn a_key_asks_for_the_models_it_may() {
 }
 
 #[tokio::test]
+async fn a_key_names_no_further_models_than_it_may_use() {
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
+    let chat = protocol("openai-chat");
+    let world = World::on(&[("a", chat, &models)]).await;
+    let few = key(&world, NewKey { models: vec!["a,m".to_owned(), "x/*".to_owned()], ..named("few") }).await;
+    let all = key(&world, named("all")).await;
+    for (key, field, may) in [
+        (&few, json!({"models": ["m", "x/y"]}), true),
+        (&few, json!({"models": []}), true),
+        (&few, json!({"models": null}), true),
+        (&few, json!({"models": ["x/y", "dear/one"]}), false),
+        (&few, json!({"models": "dear/one"}), false),
+        (&few, json!({"fallbacks": [{"model": "dear/one"}]}), false),
+        (&few, json!({"fallbacks": [{"model": "m"}]}), false),
+        (&all, json!({"models": ["dear/one"], "fallbacks": [{"model": "dear/one"}]}), true),
+    ] {
+        let mut arrival = arrival(chat, &Request { model: "a,m".to_owned(), ..question(false) });
+        let mut body: Value = serde_json::from_slice(&arrival.call.body).unwrap();
+        body.as_object_mut().unwrap().extend(field.as_object().unwrap().clone());
+        arrival.call.body = serde_json::to_vec(&body).unwrap();
+        let before = models.requests().len();
+        let response = world.ask(Arrival { key: Some(key.clone()), ..arrival }).await;
+        assert_eq!(response.status(), if may { 200 } else { 403 }, "{field}");
+        assert_eq!(models.requests().len() - before, usize::from(may), "{field}");
+    }
+}
+
+#[tokio::test]
 async fn a_key_that_asks_too_often_is_told_when_to_come_back() {
     let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
     let world = World::on(&[("a", protocol("openai-chat"), &models)]).await;
@@ -85,4 +114,36 @@ async fn a_spent_budget_ends_a_key_in_words_that_no_client_retries() {
     let quota = ErrorKind::Quota;
     assert_eq!(kinds, [(quota, 402), (quota, 429), (quota, 429), (quota, 429)]);
     assert_eq!(models.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_budget_is_not_spent_where_no_price_is_known() {
+    let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
+    // Nobody is asked there: what has no price is refused, or left for the next target, before it is sent.
+    let far = "[providers.far]\nprotocol = \"openai-chat\"\nbase_url = \"https://models.invalid/v1\"\nkey = \"sk-of-far-12345678\"\n\
+               models = [\"new\"]\n[aliases]\nboth = \"far,new;home,own\"\n";
+    let home = format!(
+        "[providers.home]\nprotocol = \"openai-chat\"\nbase_url = \"{}\"\nmodels = [\"own\"]\n",
+        models.base_url(protocol("openai-chat").id)
+    );
+    let world = World::new(&format!("{home}{far}[router]\ndefault = \"home,own\"\n")).await;
+    let budget = Some(Budget { amount: Money(1_000_000_000), per: Period::Day });
+    let poor = key(&world, NewKey { budget, ..named("poor") }).await;
+    for (model, may) in [("far,new", false), ("home,own", true), ("both", true)] {
+        for answer in asked(&world, &poor, &Request { model: model.to_owned(), ..question(false) }).await {
+            let refused = answer.err();
+            assert_eq!(refused.as_ref().map(|error| error.status), (!may).then_some(403), "{model}");
+            if let Some(error) = refused {
+                assert_eq!(
+                    error.message,
+                    "the key `poor` has a budget, and no price of `far,new` is known; ask whoever runs the gateway to give one in its \
+                     configuration (`[models.\"new\"]` with `price = { input = 1.0, output = 2.0 }`, in dollars for a million tokens, 0 \
+                     for what is free), or for a key without a budget"
+                );
+            }
+        }
+    }
+    assert_eq!(models.requests().len(), 8);
+    let ends: Vec<Ending> = world.records().await.iter().map(|entry| entry.ending).collect();
+    assert_eq!(ends.iter().filter(|ending| **ending == Ending::Refused).count(), 4);
 }

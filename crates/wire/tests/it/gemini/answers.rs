@@ -77,6 +77,44 @@ fn trap_34_signatures_are_kept_where_they_stood() {
 }
 
 #[test]
+fn trap_34_a_signature_that_comes_later_belongs_to_the_thought_before_it() {
+    let thought = |text: &str| json!({"text": text, "thought": true});
+    let sealed = [
+        json!({"text": "", "thought": true, "thoughtSignature": "AAA="}),
+        json!({"thought": true, "thoughtSignature": "AAA="}),
+        json!({"text": "m", "thought": true, "thoughtSignature": "AAA=", "partMetadata": {"a": 1}}),
+    ];
+    for sealed in sealed {
+        let words = format!("hm{}", sealed["text"].as_str().unwrap_or_default());
+        let later = [chunk(json!([thought("hm")])), chunk(json!([sealed])), last(json!([{"text": "a"}]))];
+        let beside = [chunk(json!([thought("hm"), sealed])), last(json!([{"text": "a"}]))];
+        for frames in [later.to_vec(), beside.to_vec()] {
+            let events = events(BodyKind::Stream, &sse(&frames), 7);
+            assert_eq!(payloads(BodyKind::Stream, &written(BodyKind::Stream, &events)), frames);
+            let reply = folded(events);
+            let seal = Seal { issuer: "gemini".to_owned(), data: "AAA=".to_owned() };
+            let said: Vec<_> = reply.parts.iter().map(|part| (&part.body, part.seal.as_ref())).collect();
+            let (thought, answer) = (PartBody::Thinking(words.clone()), PartBody::Text("a".to_owned()));
+            assert_eq!(said, [(&thought, Some(&seal)), (&answer, None)], "{frames:?}");
+        }
+    }
+    // After a seal the next thought is another one, and a call's seal stays the call's.
+    let reply = folded(events(
+        BodyKind::Stream,
+        &sse(&[
+            chunk(
+                json!([thought("a"), {"text": "", "thought": true, "thoughtSignature": "AAA="}, thought("b")]),
+            ),
+            last(json!([{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "BBB="}])),
+        ]),
+        9,
+    ));
+    let seals: Vec<Option<&str>> =
+        reply.parts.iter().map(|part| part.seal.as_ref().map(|seal| seal.data.as_str())).collect();
+    assert_eq!(seals, [Some("AAA="), None, Some("BBB=")]);
+}
+
+#[test]
 fn trap_36_a_candidate_without_content_is_an_empty_answer() {
     for body in [
         json!({"candidates": [{"finishReason": "MAX_TOKENS", "index": 0}]}),

@@ -15,6 +15,8 @@ pub(crate) fn part() -> impl Strategy<Value = Value> {
         1 => Just(json!({"text": "", "thoughtSignature": "BBB="})),
         1 => Just(json!({"thoughtSignature": "CCC="})),
         1 => Just(json!({"thought": true, "thoughtSignature": "DDD="})),
+        1 => Just(json!({"text": "", "thought": true, "thoughtSignature": "FFF="})),
+        1 => Just(json!({"text": "t", "thought": true, "thoughtSignature": "GGG=", "partMetadata": {"a": 1}})),
         1 => Just(json!({"text": "x", "thought": false, "partMetadata": {"a": 1}})),
         2 => Just(json!({"functionCall": {"name": "f", "args": {"a": 1}}})),
         1 => Just(json!({"functionCall": {"name": "f", "id": "i", "x": 1}, "thoughtSignature": "EEE="})),
