@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::mapping::{BUILTIN, Kind, ToolMapping};
 use crate::renames::Renames;
-use crate::words::{squash, stem, words};
+use crate::words::{squash, without_tools, words};
 use crate::{Effect, Mapping};
 
 pub(crate) const GROUPS: &str = include_str!("../data/groups.toml");
@@ -74,8 +74,9 @@ static GROUP_OF: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
 
 /// The group that a name belongs to.
 pub(crate) fn group(name: &str) -> Option<&'static str> {
-    let group = GROUP_OF.get(&squash(name)).or_else(|| GROUP_OF.get(&stem(name)));
-    group.map(String::as_str)
+    let of = |name: &str| GROUP_OF.get(&squash(name)).map(String::as_str);
+    // Most names are their own stem, and every declared tool's group is looked up.
+    of(name).or_else(|| Some(without_tools(name)).filter(|stem| stem.len() < name.len()).and_then(of))
 }
 
 /// What a tool of this name can do, as far as its name tells.

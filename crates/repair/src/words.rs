@@ -10,11 +10,16 @@ pub(crate) fn squash(name: &str) -> String {
 
 /// The squashed name without the `_tool` or `Tool` that some models hang on, however often.
 pub(crate) fn stem(name: &str) -> String {
+    squash(without_tools(name))
+}
+
+/// The name without the `_tool` or `Tool` that some models hang on, however often.
+pub(crate) fn without_tools(name: &str) -> &str {
     let mut rest = name;
     while let Some(shorter) = without_tool(rest) {
         rest = shorter;
     }
-    squash(rest)
+    rest
 }
 
 fn without_tool(name: &str) -> Option<&str> {

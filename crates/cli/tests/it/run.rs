@@ -134,9 +134,9 @@ fn the_gateway_is_there_for_its_client_only() {
 }
 
 const WAITS: &str = "trap 'echo term; exit 3' TERM; trap 'echo int; exit 4' INT; trap 'echo hup; exit 5' HUP
-echo here
 tail -f /dev/null & waiting=$!
 trap 'kill $waiting' EXIT
+echo here
 wait $waiting";
 
 #[test]

@@ -73,8 +73,8 @@ fn layout(arrival: &Arrival, request: &Request) -> BodyKind {
     }
 }
 
-/// What the answer must know of the request. Some protocols say much of the request again, which an answer that is passed on as it
-/// comes does not need.
+/// What the answer must know of the request. Some protocols say much of the request again, which a whole answer that is passed on as
+/// it came does not need.
 fn reply_to(protocol: &Protocol, request: &Request, way: &Way, came: &(u64, String)) -> ReplyTo {
     let mut reply_to = protocol.inbound.reply_to(request);
     (reply_to.now, reply_to.seed) = came.clone();
@@ -135,19 +135,19 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
     };
     begin(&mut open, &reply);
     let model = named(asked(&request), reply.target());
-    if early.is_none() && kind == BodyKind::Stream && reply.relayable() {
-        // A stream may go on for long: what only the question needed is let go.
-        drop((body, request, way));
+    let relays = early.is_none() && kind == BodyKind::Stream && reply.relayable();
+    let talk = early.unwrap_or_else(|| {
+        let about = reply_to(protocol, &request, &way, &came);
+        begin_talk(&ReplyTo { model: model.clone(), ..about })
+    });
+    // A stream may go on for long: what only the question needed is let go.
+    drop((body, request, way, came));
+    if relays {
         open.is_relayed(&reply);
-        begin_talk(&ReplyTo { now: came.0, seed: came.1, model: model.clone(), ..ReplyTo::default() })
-            .relay(reply, model.as_deref(), keep_alive, open)
-            .await;
-        return None;
+        talk.relay(reply, model.as_deref(), keep_alive, open).await;
+    } else {
+        talk.pass(reply, keep_alive, open).await;
     }
-    let talk =
-        early.unwrap_or_else(|| begin_talk(&ReplyTo { model, ..reply_to(protocol, &request, &way, &came) }));
-    drop((body, request, way));
-    talk.pass(reply, keep_alive, open).await;
     None
 }
 
