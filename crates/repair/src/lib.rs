@@ -40,7 +40,7 @@ pub use live::SettleStage;
 pub use mapping::{Mapping, MappingError};
 pub use names::Found;
 pub use native::NativeStage;
-pub use note::{Note, Repair, Step};
+pub use note::{Note, Repair, Step, What, Written};
 pub use profile::Profile;
 pub use prompted::prompt;
 pub use settle::{CallFault, End, Problem, Settled, settle};

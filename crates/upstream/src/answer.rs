@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rail_model::{Event, ProtocolId};
-use rail_repair::Note;
 use rail_wire::{BodyKind, MAX_FRAME, WireError};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -15,7 +14,7 @@ use crate::headers::worth_passing;
 use crate::letter::Letter;
 use crate::limits::Limits;
 use crate::raw::Raw;
-use crate::{Body, Incoming};
+use crate::{Body, Incoming, Mended};
 
 /// So much may come before the first content, frames in the making not counted.
 const MOST_BEFORE_CONTENT: usize = 8 << 20;
@@ -139,8 +138,8 @@ impl Answer {
     }
 
     /// What the stages have to say since the last time.
-    pub(crate) fn notes(&mut self) -> Vec<Note> {
-        self.flow.notes()
+    pub(crate) fn mended(&mut self) -> Mended {
+        self.flow.mended()
     }
 
     /// Reads one piece of the body, or its end.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use rail_model::{Delta, Event, PartKind, ProtocolId};
-use rail_repair::{Note, Pipeline, Stage};
+use rail_repair::{Pipeline, Stage};
 use rail_route::Provider;
 use rail_wire::{Decode, Restore, WireError};
 
+use crate::Mended;
 use crate::issuer::claim;
 
 /// What an answer passes: the decoder, the name of who seals, the stages that repair calls, and what the writing of the request
@@ -38,8 +39,9 @@ impl Flow {
     }
 
     /// What the stages have to say since the last time.
-    pub(crate) fn notes(&mut self) -> Vec<Note> {
-        self.stages.as_mut().map(|stages| stages.notes()).unwrap_or_default()
+    pub(crate) fn mended(&mut self) -> Mended {
+        let Some(stages) = &mut self.stages else { return Mended::default() };
+        Mended { notes: stages.notes(), written: stages.written() }
     }
 
     /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.
