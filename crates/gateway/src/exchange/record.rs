@@ -7,16 +7,15 @@ use http::Response;
 use rail_config::Loaded;
 use rail_ledger::{Ending, Entry, Hold, LEFT, Money, SentEntry};
 use rail_model::{ApiError, Event, Json, Loss, Usage};
-use rail_repair::Note as RepairNote;
 use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};
-use rail_upstream::{Note, Notes, Outcome, Reply, Sent};
+use rail_upstream::{Mended, Note, Notes, Outcome, Reply, Sent};
 use rail_wire::{HttpReply, Inbound};
 
 use super::clock::{millis, now};
 use super::head;
 use super::kept::Kept;
 use super::losses;
-use super::repairs::Repairs;
+use super::repairs::{Contents, Repairs};
 use super::tally::{self, Tally};
 use crate::arrival::Arrival;
 use crate::body::Body;
@@ -69,6 +68,7 @@ impl Open {
             operation: &entry.operation,
             traceparent: call.header("traceparent"),
         });
+        let kept = loaded.settings.gateway.log_bodies.then(|| Kept::of(&call.body));
         let (observe, state) = (gateway.observe().clone(), Mutex::default());
         Self {
             gateway: gateway.clone(),
@@ -80,8 +80,8 @@ impl Open {
             target: None,
             paid_input: None,
             tally: Tally::default(),
-            repairs: Repairs::default(),
-            kept: loaded.settings.gateway.log_bodies.then(|| Kept::of(&call.body)),
+            repairs: Repairs::new(if kept.is_some() { Contents::Kept } else { Contents::Left }),
+            kept,
             loaded,
             entry,
             passed_on: Vec::new(),
@@ -184,8 +184,8 @@ impl Open {
     }
 
     /// What was mended in its calls since the last time.
-    pub(super) fn repaired(&mut self, notes: Vec<RepairNote>) {
-        self.repairs.noted(notes);
+    pub(super) fn repaired(&mut self, mended: Mended) {
+        self.repairs.noted(mended);
     }
 
     /// What could not be told to the target, which it has said itself.
@@ -257,7 +257,6 @@ impl Open {
         };
         entry.sent = sent;
         entry.total_ms = millis(now().saturating_duration_since(self.came));
-        entry.repairs = self.repairs.take();
         // Whoever answered, or was asked last, is paid.
         let paid = self.target.take().or(last);
         let spent = match (self.paid_input, &paid) {
@@ -269,11 +268,12 @@ impl Open {
             0 => Some(Money(0)),
             _ => paid.and_then(|target| cost(self.attempt(&target)?, &spent)),
         };
-        entry.bodies = self.kept.take().map(|kept| {
-            // The configuration may have changed since the request came: both know secrets.
-            let (mask, observe) = (Mask::new(&self.loaded, []), self.gateway.observe());
-            kept.into_bodies(|text| observe.cover(&mask.cover(text)))
-        });
+        // The configuration may have changed since the request came: both know secrets. Without bodies there are none to cover.
+        let mask = self.kept.as_ref().map(|_| Mask::new(&self.loaded, [])).unwrap_or_default();
+        let observe = self.gateway.observe();
+        let cover = |text: &str| observe.cover(&mask.cover(text));
+        entry.repairs = self.repairs.take(cover);
+        entry.bodies = self.kept.take().map(|kept| kept.into_bodies(cover));
         self.gateway.observe().ended(&entry);
         self.gateway.ledger().record(entry, self.hold.take());
     }

@@ -150,6 +150,7 @@ pub(crate) fn entry(id: &str) -> Entry {
             "call": "c1",
             "tool": "read",
             "done": [{"step": "alias", "path": "name"}, {"step": "closed", "path": "arguments"}],
+            "before": {"text": "<tool_call>…"},
             "after": {"name": "read", "arguments": "{}"},
         }))],
         losses: vec!["top_k: not known there".to_owned()],
