@@ -10,14 +10,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use http_body::Body as _;
 use hyper::body::Incoming;
 use rail_config::Loaded;
-use rail_ledger::{Key, KeyId};
+use rail_ledger::KeyId;
 use rail_model::ErrorKind;
 use rail_wire::{HttpCall, Operation, Protocol, anthropic};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::Door;
-use super::admit::{Caller, Need, admit};
+use super::admit::{Admitted, Caller, Need, admit};
 use super::answer::{Answer, caught};
 use super::clock::Moment;
 use super::hosts::{WrongHost, check_host};
@@ -27,7 +27,7 @@ use super::paths::{self, Page, Place};
 use super::read::read;
 use super::record::{Turned, record};
 use super::refused::Refused;
-use crate::api::page;
+use crate::api::{Guest, page};
 use crate::arrival::Arrival;
 use crate::body::Body;
 use crate::exchange::exchange;
@@ -152,7 +152,7 @@ impl Visit<'_> {
 
     /// Brings a request to the models.
     async fn model(&mut self, operation: Operation, path: String) -> Result<Response<Body>, Refused> {
-        let key = self.admit(Need::Any).await?;
+        let key = self.admit(Need::Any).await?.key();
         self.key = key.as_ref().map(|key| key.id.clone());
         self.place = Some(self.wait_for_place().await?);
         let body = match operation {
@@ -191,17 +191,17 @@ impl Visit<'_> {
     /// Serves one of the gateway's own pages.
     async fn page(&mut self, place: Page) -> Result<Response<Body>, Refused> {
         let reads = self.head.method == Method::GET || self.head.method == Method::HEAD;
-        let key = match place {
+        let whose = match place {
             Page::Health => return Ok(word(StatusCode::OK, "ok\n")),
             Page::Ready => return Ok(self.ready().await),
             // Claude Code asks this way whether somebody is there.
             Page::Home if self.head.method == Method::HEAD => return Ok(word(StatusCode::OK, "")),
-            Page::Home => None,
+            Page::Home => Admitted::Neighbour,
             Page::Api if !reads => self.admit(Need::Admin).await?,
             Page::Api | Page::Metrics => self.admit(Need::Any).await?,
         };
         let body = if reads { Vec::new() } else { self.read().await? };
-        let answer = page(&self.door.gateway, &self.page_request(key, body)).await;
+        let answer = page(&self.door.gateway, &self.page_request(whose, body)).await;
         answer.ok_or_else(|| {
             let message = format!("there is no page at `{}`", self.head.uri.path());
             Refused::new(ErrorKind::NotFound, message)
@@ -218,8 +218,8 @@ impl Visit<'_> {
         }
     }
 
-    /// The request as a page sees it: without keys, but with the one that it came with among its extensions.
-    fn page_request(&self, key: Option<Key>, body: Vec<u8>) -> Request<Bytes> {
+    /// The request as a page sees it: without keys, but with whose it is among its extensions.
+    fn page_request(&self, whose: Admitted, body: Vec<u8>) -> Request<Bytes> {
         let mut request = Request::new(Bytes::from(body));
         *request.method_mut() = self.head.method.clone();
         let (path, query) = (self.head.uri.path(), self.head.uri.query().unwrap_or_default());
@@ -229,11 +229,15 @@ impl Visit<'_> {
         *request.uri_mut() = uri.unwrap_or_else(|_| Uri::from_static("/"));
         *request.headers_mut() = self.head.headers.clone();
         KEY_HEADERS.iter().for_each(|name| drop(request.headers_mut().remove(name)));
-        key.into_iter().for_each(|key| drop(request.extensions_mut().insert(key)));
+        match whose {
+            Admitted::Neighbour => {}
+            Admitted::Guest => drop(request.extensions_mut().insert(Guest)),
+            Admitted::Holder(key) => drop(request.extensions_mut().insert(key)),
+        }
         request
     }
 
-    async fn admit(&self, need: Need) -> Result<Option<Key>, Refused> {
+    async fn admit(&self, need: Need) -> Result<Admitted, Refused> {
         let query = self.head.uri.query().unwrap_or_default();
         let caller = Caller { headers: &self.head.headers, query, need, now: self.came.unix_ms };
         admit(&caller, self.door, &self.loaded.settings.gateway).await
