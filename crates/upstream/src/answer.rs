@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rail_model::{Event, ProtocolId};
+use rail_model::{Event, ProtocolId, Usage};
 use rail_wire::{BodyKind, MAX_FRAME, WireError};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -83,6 +83,17 @@ impl Answer {
             Some(End::Good | End::Taken) => Ok(!self.shown),
             None => Ok(false),
         }
+    }
+
+    /// The tokens reported so far by what nobody has taken yet.
+    pub(crate) fn reported(&self) -> Usage {
+        let mut reported = Usage::default();
+        for event in &self.ready {
+            if let Event::Usage(usage) = event {
+                reported.update(usage.clone());
+            }
+        }
+        reported
     }
 
     /// The next event; None at the end. From now on there are only events.

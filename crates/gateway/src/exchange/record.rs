@@ -11,6 +11,7 @@ use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};
 use rail_upstream::{Mended, Note, Notes, Outcome, Reply, Sent};
 use rail_wire::{HttpReply, Inbound};
 
+use super::bill::{Bill, InVain};
 use super::clock::{millis, now};
 use super::head;
 use super::kept::Kept;
@@ -251,23 +252,12 @@ impl Open {
             return;
         }
         let mut entry = std::mem::replace(&mut self.entry, Entry::begun(String::new(), 0));
-        let (sent, last) = {
-            let mut state = self.heard.state();
-            (std::mem::take(&mut state.sent), state.last.take())
-        };
+        let State { sent, last, in_vain } = std::mem::take(&mut *self.heard.state());
         entry.sent = sent;
         entry.total_ms = millis(now().saturating_duration_since(self.came));
-        // Whoever answered, or was asked last, is paid.
-        let paid = self.target.take().or(last);
-        let spent = match (self.paid_input, &paid) {
-            (Some(input), Some(_)) => self.tally.spent(entry.ending, input),
-            (Some(_) | None, _) => tally::nothing(),
-        };
-        entry.tokens = tally::entry(&spent);
-        entry.cost = match spent.total() {
-            0 => Some(Money(0)),
-            _ => paid.and_then(|target| cost(self.attempt(&target)?, &spent)),
-        };
+        let bill = self.bill(entry.ending, last, in_vain);
+        entry.tokens = tally::entry(&bill.tokens);
+        entry.cost = bill.cost();
         // The configuration may have changed since the request came: both know secrets. Without bodies there are none to cover.
         let mask = self.kept.as_ref().map(|_| Mask::new(&self.loaded, [])).unwrap_or_default();
         let observe = self.gateway.observe();
@@ -276,6 +266,18 @@ impl Open {
         entry.bodies = self.kept.take().map(|kept| kept.into_bodies(cover));
         self.gateway.observe().ended(&entry);
         self.gateway.ledger().record(entry, self.hold.take());
+    }
+
+    /// Whoever answered, or was asked last, is paid; so is who reported what it used although it gave no answer.
+    fn bill(&mut self, ending: Ending, last: Option<Target>, in_vain: InVain) -> Bill {
+        let mut bill = Bill::default();
+        let Some(input) = self.paid_input else { return bill };
+        let in_vain = in_vain.used(self.target.as_ref());
+        let answered = self.target.take().or(last).map(|target| (target, self.tally.spent(ending, input)));
+        for (target, tokens) in answered.into_iter().chain(in_vain) {
+            bill.add(&tokens, self.attempt(&target).and_then(|attempt| cost(attempt, &tokens)));
+        }
+        bill
     }
 
     fn attempt(&self, target: &Target) -> Option<&Attempt> {
@@ -314,6 +316,7 @@ struct State {
     sent: Vec<SentEntry>,
     /// The target that was asked last: the one that answers, or that was left.
     last: Option<Target>,
+    in_vain: InVain,
 }
 
 impl Heard {
@@ -330,8 +333,9 @@ impl Notes for Heard {
             Note::Sending { target, .. } => self.state().last = Some(target),
             Note::Sent(sent) => {
                 let since = now().saturating_duration_since(self.came);
-                let entry = entry(sent, since);
-                self.state().sent.push(entry);
+                let mut state = self.state();
+                state.in_vain.hear(&sent);
+                state.sent.push(entry(sent, since));
             }
             Note::Deferred { .. }
             | Note::Probing { .. }

@@ -6,5 +6,6 @@ mod endings;
 mod keys;
 mod leaving;
 mod lists;
+mod vain;
 mod waiting;
 mod world;
