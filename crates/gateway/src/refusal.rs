@@ -36,7 +36,9 @@ mod tests {
         let name = || "ci".to_owned();
         let (model, allowed) = ("gpt-5".to_owned(), "qwen*".to_owned());
         let wait = Duration::from_secs(7200);
-        let budget = Refusal::Budget { name: name(), budget: Money(5_000_000_000), per: Period::Day, wait };
+        let (amount, per) = (Money(5_000_000_000), Period::Day);
+        let (left, expected) = (Money(0), Money(1));
+        let budget = Refusal::Budget { name: name(), budget: amount, per, left, expected, wait };
         let rate = Refusal::Rate { name: name(), per_minute: 60, wait: Duration::from_millis(1500) };
         let ledger = Refusal::Ledger { problem: "disk full".to_owned() };
         let told: Vec<String> =

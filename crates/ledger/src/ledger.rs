@@ -238,8 +238,8 @@ impl Ledger {
     /// Takes a request's expected cost off its key's budget and counts it against its rate, both or neither. `names` are those that
     /// the asked model has: the key must allow one of them.
     ///
-    /// A request is let through as long as what was spent in the period and what is held is less than the budget. What is held and
-    /// never recorded runs out after half an hour.
+    /// A request is let through if something of the budget is left, and no less than the request is expected to cost, after what was
+    /// spent in the period and what is held. What is held and never recorded runs out after half an hour.
     pub async fn hold(
         &self,
         key: &KeyId,
@@ -262,11 +262,6 @@ impl Ledger {
     /// lose what is long in them, and then those are dropped first that settle nothing: see [`Ledger::dropped`].
     pub fn record(&self, entry: Entry, hold: Option<Hold>) {
         self.0.desk.record(entry, hold.and_then(Hold::settle));
-    }
-
-    /// Gives back what a request held that came to nothing and is not recorded.
-    pub fn release(&self, hold: Hold) {
-        drop(hold);
     }
 
     /// How many records were lost since the ledger was opened, in whole or in part.

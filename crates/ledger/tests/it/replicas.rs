@@ -15,7 +15,7 @@ const EACH: usize = 5;
 #[test]
 fn a_budget_lets_through_exactly_what_the_rule_says() {
     each(async |bed: Bed| {
-        // All hold 7 of 500 and none ends: the 72nd still finds 497 taken, the 73rd finds 504.
+        // All hold 7 of 500 and none ends: for the 72nd, 3 are left.
         let ledgers = [bed.open().await, bed.open().await];
         let id = key(&ledgers[0], &limited("ci", None, Some((500, Period::Day)))).await.id;
         let mut tasks = JoinSet::new();
@@ -34,15 +34,15 @@ fn a_budget_lets_through_exactly_what_the_rule_says() {
             });
         }
         let held: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();
-        assert_eq!(held.len(), 72);
-        assert_eq!(bed.sql("SELECT count(*), sum(amount) FROM @holds"), "72|504");
+        assert_eq!(held.len(), 71);
+        assert_eq!(bed.sql("SELECT count(*), sum(amount) FROM @holds"), "71|497");
         for (number, hold) in held.into_iter().enumerate() {
             ledgers[number % 2].record(entry(&format!("{number:03}"), NOON, Some(&id), Some(5)), Some(hold));
         }
         for ledger in &ledgers {
             ledger.flush().await.unwrap();
         }
-        assert_eq!(bed.sql("SELECT (SELECT amount FROM @spent), (SELECT count(*) FROM @holds)"), "360|0");
+        assert_eq!(bed.sql("SELECT (SELECT amount FROM @spent), (SELECT count(*) FROM @holds)"), "355|0");
     });
 }
 
@@ -62,7 +62,7 @@ fn nothing_is_lost_between_holding_and_recording() {
                     // Some cost less than was held, some more, some come to nothing.
                     let spent = [10, 100, 250][(task + turn) % 3];
                     if turn % 5 == 4 {
-                        ledger.release(hold);
+                        drop(hold);
                         continue;
                     }
                     admitted.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +95,7 @@ fn nothing_is_lost_between_holding_and_recording() {
             number += 1;
         }
         let spent: i64 = bed.sql("SELECT amount FROM @spent").parse().unwrap();
-        assert!(spent >= budget && (number == 0 || spent < budget + 100), "{spent}");
+        assert!(spent > budget - 100 && (number == 0 || spent <= budget), "{spent}");
     });
 }
 
