@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use rail_ledger::{Money, Period, Refusal};
 use tokio::task::JoinSet;
 
-use crate::bed::{Bed, NOON, each, entry, key, limited};
+use crate::bed::{Bed, NOON, each, entry, key, limited, on_file};
 
 /// How many try at once, on each of two gateways.
 const TASKS: usize = 20;
@@ -101,7 +101,7 @@ fn nothing_is_lost_between_holding_and_recording() {
 
 #[test]
 fn a_rate_lets_through_exactly_its_burst() {
-    each(async |bed: Bed| {
+    on_file(async |bed: Bed| {
         let ledgers = [bed.open().await, bed.open().await];
         let id = key(&ledgers[0], &limited("ci", Some(70), None)).await.id;
         for (round, expected) in [(0, 70), (30_000, 35), (30_000, 0), (90_000, 70)] {
@@ -117,6 +117,27 @@ fn a_rate_lets_through_exactly_its_burst() {
                 });
             }
             assert_eq!(tasks.join_all().await.into_iter().sum::<usize>(), expected, "{round}");
+        }
+    });
+}
+
+#[test]
+fn the_clocks_of_gateways_on_a_server_do_not_decide_rates() {
+    each(async |bed: Bed| {
+        if let Bed::File(_) = bed {
+            return;
+        }
+        let ledgers = [bed.open().await, bed.open().await];
+        // A place comes back after half a minute.
+        let id = key(&ledgers[0], &limited("ci", Some(2), None)).await.id;
+        for (at, now, through) in
+            [(0, NOON + 60_000, true), (1, NOON, true), (0, NOON + 60_000, false), (1, NOON, false)]
+        {
+            match ledgers[at].hold(&id, &[], Money(0), now).await {
+                Ok(_) => assert!(through, "{at}"),
+                Err(Refusal::Rate { wait, .. }) => assert!(!through && wait.as_secs() <= 30, "{at} {wait:?}"),
+                Err(refusal) => panic!("{refusal}"),
+            }
         }
     });
 }
