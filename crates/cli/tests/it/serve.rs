@@ -141,7 +141,7 @@ fn what_keeps_it_from_serving_is_told() {
     ");
     let open = said(&["serve", "--listen", "0.0.0.0:0"]);
     insta::assert_snapshot!(open.split_once(" can be").unwrap().1, @"
-     reached from other machines, and there are no keys; make one with `rail key create`, or listen on 127.0.0.1
+     reached from other machines, and there are no keys; make one with `rail key create NAME`, or listen on 127.0.0.1
     exit 2
     ");
     insta::assert_snapshot!(said(&["serve", "--listen", "nowhere"]), @"

@@ -10,7 +10,7 @@ use super::{SecretText, Size, Wait};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gateway {
-    /// The address it listens on, `host:port`. Other than on this machine itself it needs keys: `rail key create`.
+    /// The address it listens on, `host:port`. Other than on this machine itself it needs keys: `rail key create NAME`.
     #[schemars(extend("format" = "listen"))]
     pub listen: String,
     /// Names by which clients may call it besides `localhost` and addresses, such as `gateway.example.com`; others are refused.
