@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rail_ledger::Refusal;
+use rail_ledger::{Ending, Refusal};
 use rail_model::{ApiError, ErrorKind};
 
 /// When a ledger that does not answer is asked again.
@@ -21,6 +21,19 @@ pub(crate) fn error(refusal: &Refusal) -> ApiError {
         Refusal::Ledger { .. } => (ErrorKind::Overloaded, Some(LEDGER_WAIT)),
     };
     ApiError { retry_after, ..ApiError::new(kind, refusal.to_string()) }
+}
+
+/// What a refusal makes of a request: a ledger that does not answer is no fault of the client's.
+pub(crate) fn ending(refusal: &Refusal) -> Ending {
+    match refusal {
+        Refusal::Unknown
+        | Refusal::Revoked { .. }
+        | Refusal::Expired { .. }
+        | Refusal::Model { .. }
+        | Refusal::Rate { .. }
+        | Refusal::Budget { .. } => Ending::Refused,
+        Refusal::Ledger { .. } => Ending::Failed,
+    }
 }
 
 #[cfg(test)]

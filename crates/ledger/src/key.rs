@@ -128,7 +128,7 @@ impl KeyState {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     /// There is no such key, or its secret is wrong; which of the two is not told.
-    #[error("this key is not known here; ask whoever runs the gateway for one (`rail key create`)")]
+    #[error("this key is not known here; ask whoever runs the gateway for one (`rail key create NAME`)")]
     Unknown,
     /// It was revoked.
     #[error("the key `{name}` was revoked; ask whoever runs the gateway for another")]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rail_stdx::Secret;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::watch;
 
 use crate::desk::{Desk, Hold};
 use crate::limits::{Account, first_day, is_good};
@@ -158,6 +159,11 @@ impl Ledger {
         Ok(found)
     }
 
+    /// Asks the database whether it answers, which may take as long as the database does.
+    pub async fn ping(&self) -> Result<(), LedgerError> {
+        self.ask(async |store| store.has_keys().await).await.map(drop)
+    }
+
     /// Makes a key. Its secret is given this once and kept nowhere.
     pub async fn create_key(&self, new: &NewKey, now: u64) -> Result<(Key, Secret), LedgerError> {
         check(new, now).map_err(|problem| LedgerError::WrongKey { problem })?;
@@ -262,6 +268,11 @@ impl Ledger {
     /// lose what is long in them, and then those are dropped first that settle nothing: see [`Ledger::dropped`].
     pub fn record(&self, entry: Entry, hold: Option<Hold>) {
         self.0.desk.record(entry, hold.and_then(Hold::settle));
+    }
+
+    /// Why records can't be written now, if they can't. It changes when that begins and when it ends, so that both can be told.
+    pub fn trouble(&self) -> watch::Receiver<Option<String>> {
+        self.0.desk.trouble()
     }
 
     /// How many records were lost since the ledger was opened, in whole or in part.

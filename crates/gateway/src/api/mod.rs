@@ -79,7 +79,7 @@ async fn answer(
     let whose = request.extensions();
     let is_admin = whose.get::<Guest>().is_none() && whose.get::<Key>().is_none_or(|key| key.admin);
     if page.seen() == Seen::ByAdmins && !is_admin {
-        let message = "this page is for keys that were made with `rail key create --admin`";
+        let message = "this page is for keys that were made with `rail key create NAME --admin`";
         return Err(Wrong::new(StatusCode::FORBIDDEN, message));
     }
     let query = request.uri().query().unwrap_or_default();

@@ -115,7 +115,7 @@ pub(super) async fn admit(
         Need::Admin if !key.admin => Err(Refused::new(
             ErrorKind::Permission,
             format!(
-                "the key `{}` may not change anything here; use one made by `rail key create --admin`",
+                "the key `{}` may not change anything here; use one made by `rail key create NAME --admin`",
                 key.name
             ),
         )),
@@ -126,10 +126,10 @@ pub(super) async fn admit(
 const IN_ADDRESS: &str = "a key in the address, `?key=`, stays in logs and histories; send it as the header `x-goog-api-key`, `x-api-key` or \
      `authorization: Bearer`, or let it pass by `gateway.url_keys = true`";
 const NO_KEYS: &str = "this gateway can be reached from other machines and has no keys, so that it takes no requests; make one with \
-     `rail key create`";
+     `rail key create NAME`";
 const NO_GUEST: &str = "this gateway is there for one program, which `rail run`, `rail record` or `rail replay` has started; start another by `rail serve`";
 const NO_KEY: &str = "this gateway needs a key, and none was sent; send one as `authorization: Bearer`, `x-api-key` or `x-goog-api-key`; \
-     `rail key create` makes them";
+     `rail key create NAME` makes one";
 const SEVERAL: &str = "several different keys were sent; send one, in one header (a client may have more than one variable set, such as \
      ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN)";
 
@@ -137,7 +137,7 @@ fn foreign(origin: &[u8]) -> Refused {
     let origin: String =
         String::from_utf8_lossy(origin).chars().filter(|c| !c.is_control()).take(200).collect();
     let message = format!(
-        "the page `{origin}` is not of this machine, and the gateway is open to this machine only; make a key with `rail key create`, \
+        "the page `{origin}` is not of this machine, and the gateway is open to this machine only; make a key with `rail key create NAME`, \
          or name its host in `gateway.hosts`"
     );
     Refused::new(ErrorKind::Permission, message)

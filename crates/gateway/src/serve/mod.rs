@@ -14,6 +14,7 @@ mod keys;
 mod line;
 mod paths;
 mod read;
+mod readiness;
 mod record;
 mod refused;
 mod visit;
@@ -33,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 use self::admit::HasKeys;
 use self::hosts::Reach;
 use self::ids::Ids;
+use self::readiness::Readiness;
 use self::record::Written;
 use crate::Gateway;
 
@@ -44,7 +46,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub enum ServeError {
     /// It would be open to others.
     #[error(
-        "{0} can be reached from other machines, and there are no keys; make one with `rail key create`, or listen on 127.0.0.1"
+        "{0} can be reached from other machines, and there are no keys; make one with `rail key create NAME`, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
     /// Whether there are keys can't be told.
@@ -65,6 +67,7 @@ struct Door {
     has_keys: HasKeys,
     ids: Ids,
     written: Written,
+    readiness: Readiness,
 }
 
 /// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Nothing that it began
@@ -89,14 +92,19 @@ pub async fn serve(
     drop(loaded);
     gateway.observe().listening(address);
     let (has_keys, ids) = (HasKeys::default(), Ids::new(fastrand::u32(..)));
-    let door = Door { gateway, reach, stop, places, has_keys, ids, written: Written::default() };
-    let door = Arc::new(door);
+    let (written, readiness) = (Written::default(), Readiness::default());
+    let door = Arc::new(Door { gateway, reach, stop, places, has_keys, ids, written, readiness });
+    let mut trouble = door.gateway.ledger().trouble();
     let mut open = JoinSet::new();
     loop {
         door.gateway.observe().connections(open.len() as u64);
         tokio::select! {
             () = door.stop.cancelled() => break,
             Some(_ended) = open.join_next() => {}
+            // It never closes while the gateway has its ledger.
+            Ok(()) = trouble.changed() => {
+                door.gateway.observe().ledger(trouble.borrow_and_update().as_deref());
+            }
             (stream, place) = take(&listener, &connections) => {
                 open.spawn(connection::run(Arc::clone(&door), stream, place));
             }

@@ -212,9 +212,9 @@ impl Visit<'_> {
         if self.door.stop.is_cancelled() {
             return word(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
         }
-        match self.door.gateway.ledger().has_keys().await {
-            Ok(_) => word(StatusCode::OK, "ready\n"),
-            Err(_) => word(StatusCode::SERVICE_UNAVAILABLE, "the ledger does not answer\n"),
+        match self.door.readiness.ask(self.door.gateway.ledger(), self.came.unix_ms).await {
+            true => word(StatusCode::OK, "ready\n"),
+            false => word(StatusCode::SERVICE_UNAVAILABLE, "the ledger does not answer\n"),
         }
     }
 
@@ -268,6 +268,7 @@ impl Visit<'_> {
             operation,
             status: refused.answer(self.protocol).status().as_u16(),
             problem: refused.message(),
+            ending: refused.ending(),
         };
         record(&self.door.gateway, &self.door.written, &turned);
     }
