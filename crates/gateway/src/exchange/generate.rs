@@ -20,6 +20,7 @@ use super::way::{self, Way};
 use crate::Gateway;
 use crate::arrival::Arrival;
 use crate::body::Body;
+use crate::serve::Room;
 
 /// The most text that an answer may have which has to be put together before it can be given.
 const MOST_WHOLE: usize = 256 << 20;
@@ -32,6 +33,8 @@ struct Job {
     protocol: &'static Protocol,
     /// The request as it came. It is kept until somebody answers, who may be given it as it is.
     body: Bytes,
+    /// The room that the request takes.
+    room: Room,
     request: Request,
     way: Way,
     reply_to: ReplyTo,
@@ -56,8 +59,8 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Err((error, ending)) => return open.fail(inbound, &error, ending),
     };
     let reply_to = reply_to(&arrival, &request, &way);
-    let Arrival { protocol, call, .. } = arrival;
-    let job = Job { open, protocol, body: Bytes::from(call.body), request, way, reply_to, kind };
+    let Arrival { protocol, call, room, .. } = arrival;
+    let job = Job { open, protocol, body: Bytes::from(call.body), room, request, way, reply_to, kind };
     match kind {
         BodyKind::Whole => whole(job).await,
         BodyKind::Stream | BodyKind::Array => pieces::answer(|outlet| stream(job, outlet)).await,
@@ -95,7 +98,7 @@ fn named(mut reply_to: ReplyTo, target: &Target) -> ReplyTo {
 /// its own; later it is said in the stream.
 async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, protocol, body, request, way, reply_to, kind } = job;
+    let Job { mut open, protocol, body, room, request, way, reply_to, kind } = job;
     let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
     let original = Original { protocol: protocol.id, body: &body };
@@ -119,7 +122,7 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
         }
     };
     // A stream may go on for long: what only the question needed is let go.
-    drop((body, request, way));
+    drop((body, request, way, room));
     match (answer, early) {
         (Ok(reply), None) if kind == BodyKind::Stream && reply.relayable() => {
             let reply_to = named(reply_to, reply.target());
@@ -147,12 +150,12 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
 /// Gives the answer once all of it is here.
 async fn whole(job: Job) -> Response<Body> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, protocol, body, request, way, reply_to, kind } = job;
+    let Job { mut open, protocol, body, room, request, way, reply_to, kind } = job;
     let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
     let original = Original { protocol: protocol.id, body: &body };
     let answer = upstream.relay(&way.plan, &request, &original, &*heard).await;
-    drop((body, request, way));
+    drop((body, request, way, room));
     let mut reply = match answer {
         Ok(reply) => reply,
         Err(NoAnswer { error, .. }) => return open.fail(inbound, &error, Ending::Failed),

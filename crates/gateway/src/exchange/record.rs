@@ -55,7 +55,7 @@ impl Open {
     /// A request has come.
     pub(super) fn new(gateway: &Gateway, arrival: &Arrival) -> Self {
         let loaded = gateway.configuration();
-        let Arrival { id, came, at, key, protocol, operation, call } = arrival;
+        let Arrival { id, came, at, key, protocol, operation, call, room: _ } = arrival;
         let entry = Entry {
             key: key.as_ref().map(|key| key.id.clone()),
             protocol: protocol.id.name().to_owned(),

@@ -17,6 +17,7 @@ mod read;
 mod readiness;
 mod record;
 mod refused;
+mod room;
 mod visit;
 
 use std::io;
@@ -36,7 +37,10 @@ use self::hosts::Reach;
 use self::ids::Ids;
 use self::readiness::Readiness;
 use self::record::Written;
+use self::room::Rooms;
 use crate::Gateway;
+
+pub(crate) use self::room::Room;
 
 /// The pause after a connection could not be taken: the system has no more of them for now.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -64,6 +68,7 @@ struct Door {
     stop: CancellationToken,
     /// How many more requests may be on their way.
     places: Arc<Semaphore>,
+    rooms: Rooms,
     has_keys: HasKeys,
     ids: Ids,
     written: Written,
@@ -73,7 +78,7 @@ struct Door {
 /// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Nothing that it began
 /// goes on after it has returned, or was dropped.
 ///
-/// The limits on connections and requests are those of its start; all other settings are followed as they change.
+/// The limits on connections, requests and all bodies together are those of its start; all other settings are followed as they change.
 pub async fn serve(
     gateway: Gateway,
     listener: TcpListener,
@@ -89,11 +94,12 @@ pub async fn serve(
     let loaded = gateway.configuration();
     let limits = &loaded.settings.gateway.limits;
     let (connections, places) = (most(limits.connections), most(limits.requests));
+    let rooms = Rooms::new(limits.bodies.0);
     drop(loaded);
     gateway.observe().listening(address);
     let (has_keys, ids) = (HasKeys::default(), Ids::new(fastrand::u32(..)));
     let (written, readiness) = (Written::default(), Readiness::default());
-    let door = Arc::new(Door { gateway, reach, stop, places, has_keys, ids, written, readiness });
+    let door = Arc::new(Door { gateway, reach, stop, places, rooms, has_keys, ids, written, readiness });
     let mut trouble = door.gateway.ledger().trouble();
     let mut open = JoinSet::new();
     loop {

@@ -26,6 +26,7 @@ use super::line::Ending;
 use super::paths::{self, Page, Place};
 use super::read::read;
 use super::record::{Turned, record};
+use super::room::Room;
 use super::refused::Refused;
 use crate::api::{Guest, page};
 use crate::arrival::Arrival;
@@ -155,8 +156,8 @@ impl Visit<'_> {
         let key = self.admit(Need::Any).await?.key();
         self.key = key.as_ref().map(|key| key.id.clone());
         self.place = Some(self.wait_for_place().await?);
-        let body = match operation {
-            Operation::Models => Vec::new(),
+        let (body, room) = match operation {
+            Operation::Models => (Vec::new(), Room::default()),
             Operation::Generate | Operation::GenerateStream | Operation::Count | Operation::Embed => {
                 self.read().await?
             }
@@ -176,14 +177,15 @@ impl Visit<'_> {
             protocol: self.protocol,
             operation,
             call,
+            room,
         };
         Ok(Box::pin(exchange(&self.door.gateway, arrival)).await)
     }
 
     /// The whole body.
-    async fn read(&mut self) -> Result<Vec<u8>, Refused> {
+    async fn read(&mut self) -> Result<(Vec<u8>, Room), Refused> {
         let limits = &self.loaded.settings.gateway.limits;
-        let whole = read(&mut self.body, &self.head.headers, limits).await?;
+        let whole = read(&mut self.body, &self.head.headers, limits, &self.door.rooms).await?;
         self.unread = false;
         Ok(whole)
     }
@@ -200,7 +202,7 @@ impl Visit<'_> {
             Page::Api if !reads => self.admit(Need::Admin).await?,
             Page::Api | Page::Metrics => self.admit(Need::Any).await?,
         };
-        let body = if reads { Vec::new() } else { self.read().await? };
+        let (body, _room) = if reads { (Vec::new(), Room::default()) } else { self.read().await? };
         let answer = page(&self.door.gateway, &self.page_request(whose, body)).await;
         answer.ok_or_else(|| {
             let message = format!("there is no page at `{}`", self.head.uri.path());

@@ -144,6 +144,22 @@ async fn a_slow_body_comes_to_an_end() {
 }
 
 #[tokio::test]
+async fn bodies_that_do_not_fit_together_wait_and_are_then_told_to_come_back() {
+    let door = Door::open("limits = { bodies = \"100KB\" }").await;
+    let text = "x".repeat(90_000);
+    let large = format!(r#"{{"model": "m", "max_tokens": 9, "messages": [{{"role": "user", "content": "{text}"}}]}}"#);
+    let mut first = Wire::to(door.addr).await;
+    first.send(head(large.len())).await;
+    assert_eq!(first.answer().await.unwrap().status, 100);
+    let answer = ask(door.addr, "POST /v1/chat/completions", &[], &large).await;
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
+    assert!(answer.message().contains("gateway.limits.bodies"), "{answer:?}");
+    first.send(&large).await;
+    assert_eq!(first.answer().await.unwrap().status, 200);
+    assert_eq!(ask(door.addr, "POST /v1/messages", &[], &large).await.status, 200, "the room is free again");
+}
+
+#[tokio::test]
 async fn a_client_that_does_not_take_its_answer_is_left() {
     let door = Door::open("limits = { requests = 1, body_wait = \"200ms\" }").await;
     let socket = TcpSocket::new_v4().unwrap();
