@@ -20,6 +20,7 @@ mod refused;
 mod room;
 mod visit;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 use self::admit::HasKeys;
 use self::hosts::Reach;
 use self::ids::Ids;
+use self::line::Begun;
 use self::readiness::Readiness;
 use self::record::Written;
 use self::room::Rooms;
@@ -75,8 +77,8 @@ struct Door {
     readiness: Readiness,
 }
 
-/// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Nothing that it began
-/// goes on after it has returned, or was dropped.
+/// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Meanwhile its own pages
+/// answer, and requests to models are told to go elsewhere. Nothing that it began goes on after it has returned, or was dropped.
 ///
 /// The limits on connections, requests and all bodies together are those of its start; all other settings are followed as they change.
 pub async fn serve(
@@ -105,6 +107,7 @@ pub async fn serve(
     loop {
         door.gateway.observe().connections(open.len() as u64);
         tokio::select! {
+            biased;
             () = door.stop.cancelled() => break,
             Some(_ended) = open.join_next() => {}
             // It never closes while the gateway has its ledger.
@@ -112,19 +115,36 @@ pub async fn serve(
                 door.gateway.observe().ledger(trouble.borrow_and_update().as_deref());
             }
             (stream, place) = take(&listener, &connections) => {
-                open.spawn(connection::run(Arc::clone(&door), stream, place));
+                open.spawn(connection::run(Arc::clone(&door), stream, place, Begun::InTime));
             }
         }
     }
-    drop(listener);
     door.gateway.observe().close_events();
     let grace = door.gateway.configuration().settings.gateway.grace.0;
-    let ended = timeout(grace, async { while open.join_next().await.is_some() {} }).await;
+    let drained = timeout(grace, async { while open.join_next().await.is_some() {} });
+    let ended = tokio::select! {
+        ended = drained => ended,
+        never = turn_away(&door, &listener, &connections) => match never {},
+    };
+    drop(listener);
     if ended.is_err() {
         door.gateway.cut_off();
         open.shutdown().await;
     }
     Ok(())
+}
+
+/// Answers whoever comes while the gateway stops: that it does, so that a load balancer learns of it before the door is closed.
+async fn turn_away(door: &Arc<Door>, listener: &TcpListener, connections: &Arc<Semaphore>) -> Infallible {
+    let mut late = JoinSet::new();
+    loop {
+        tokio::select! {
+            Some(_ended) = late.join_next() => {}
+            (stream, place) = take(listener, connections) => {
+                late.spawn(connection::run(Arc::clone(door), stream, place, Begun::Late));
+            }
+        }
+    }
 }
 
 /// The next connection, once there is a place for it: until then clients wait in the system's own queue.

@@ -22,7 +22,7 @@ use super::answer::{Answer, caught};
 use super::clock::Moment;
 use super::hosts::{WrongHost, check_host};
 use super::keys::{KEY_HEADERS, without_keys};
-use super::line::Ending;
+use super::line::{Begun, Ending};
 use super::paths::{self, Page, Place};
 use super::read::read;
 use super::record::{Turned, record};
@@ -67,6 +67,7 @@ pub(super) async fn answer(
         protocol: paths::guess(&head.headers, head.uri.path()),
         loaded: door.gateway.configuration(),
         unread: !body.is_end_stream(),
+        begun: ending.begun,
         door: &door,
         head,
         body,
@@ -103,6 +104,8 @@ struct Visit<'a> {
     body: Incoming,
     /// Whether there may be more of the body.
     unread: bool,
+    /// When its connection began.
+    begun: Begun,
     key: Option<KeyId>,
     place: Option<OwnedSemaphorePermit>,
 }
@@ -123,7 +126,10 @@ impl Visit<'_> {
         match place {
             Place::Model { protocol, operation, path } => {
                 self.protocol = protocol;
-                let answer = self.model(operation, path).await;
+                let answer = match self.begun {
+                    Begun::InTime => self.model(operation, path).await,
+                    Begun::Late => Err(stopping()),
+                };
                 answer.inspect_err(|refused| self.record(operation, refused))
             }
             Place::Page(page) => self.page(page).await,
@@ -283,6 +289,11 @@ impl Visit<'_> {
         }
         headers.insert("x-request-id", id);
     }
+}
+
+fn stopping() -> Refused {
+    let message = "the gateway is about to stop, and takes no more requests; try again";
+    Refused::new(ErrorKind::Overloaded, message).with_status(503).come_back_after(WAIT_FOR_PLACE)
 }
 
 const NO_WEBSOCKET: &str = "this gateway speaks no WebSocket; send the same request over HTTP (for Codex: `supports_websockets = false`)";
