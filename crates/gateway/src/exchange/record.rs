@@ -47,6 +47,8 @@ pub(super) struct Open {
     repairs: Repairs,
     kept: Option<Kept>,
     entry: Entry,
+    /// Losses that are only counted.
+    unnamed_losses: usize,
     passed_on: Vec<(String, String)>,
     closed: bool,
 }
@@ -85,6 +87,7 @@ impl Open {
             kept,
             loaded,
             entry,
+            unnamed_losses: 0,
             passed_on: Vec::new(),
             closed: false,
         }
@@ -158,7 +161,9 @@ impl Open {
     /// The target's own bytes are passed on, and so is what it says beside them.
     pub(super) fn is_relayed(&mut self, reply: &Reply) {
         self.entry.relayed = true;
-        self.passed_on = reply.headers().to_vec();
+        // The provider's limits are those of its own key, which many keys of ours may share.
+        let shared = |name: &str| self.entry.key.is_some() && name.contains("ratelimit-");
+        self.passed_on = reply.headers().iter().filter(|(name, _)| !shared(name)).cloned().collect();
     }
 
     /// What the target says beside its answer, for a client that gets it as it came.
@@ -191,7 +196,7 @@ impl Open {
 
     /// What could not be told to the target, which it has said itself.
     pub(super) fn lost_to_target(&mut self, losses: &[Loss]) {
-        self.entry.losses.extend(losses::named(losses));
+        losses::name(losses, &mut self.entry.losses, &mut self.unnamed_losses);
     }
 
     /// What could not be told to the client.
