@@ -274,7 +274,8 @@ fn weight(entry: &Entry) -> usize {
     let losses: usize = entry.losses.iter().map(String::len).sum();
     let problem = entry.problem.as_ref().map_or(0, String::len);
     let sent: usize = entry.sent.iter().map(|sent| 256 + sent.problem.as_ref().map_or(0, String::len)).sum();
-    let names = [Some(&entry.client), Some(&entry.asked), entry.target.as_ref(), entry.virtual_model.as_ref()];
+    let names =
+        [Some(&entry.client), Some(&entry.asked), entry.target.as_ref(), entry.virtual_model.as_ref()];
     let names: usize = names.into_iter().flatten().map(String::len).sum();
     size_of::<Item>() + 256 + names + bodies + route + repairs + losses + problem + sent
 }

@@ -85,6 +85,7 @@ pub struct Ledger(Arc<Inner>);
 
 struct Inner {
     place: String,
+    kind: &'static str,
     store: Arc<Store>,
     desk: Arc<Desk>,
     /// The ledger's own threads: a database never keeps those of the gateway waiting, and what was begun is brought to its end even
@@ -102,6 +103,11 @@ impl Ledger {
     pub async fn open(place: &Place) -> Result<Self, LedgerError> {
         let shown = shown(place);
         let open = |problem: String| LedgerError::Open { place: shown.clone(), problem };
+        let kind = match place {
+            Place::File(_) => "sqlite",
+            Place::Postgres(_) => "postgres",
+            Place::Memory => "memory",
+        };
         let threads = match place {
             Place::File(_) => THREADS,
             Place::Postgres(_) | Place::Memory => 1,
@@ -133,6 +139,7 @@ impl Ledger {
         let runtime = guard.keep();
         let inner = Inner {
             place: shown,
+            kind,
             store,
             desk,
             runtime,
@@ -157,6 +164,11 @@ impl Ledger {
         };
         self.0.has_keys.store(found, Ordering::Relaxed);
         Ok(found)
+    }
+
+    /// The word for where it is: `sqlite`, `postgres`, or `memory` for one that is forgotten with the process.
+    pub fn kind(&self) -> &'static str {
+        self.0.kind
     }
 
     /// Asks the database whether it answers, which may take as long as the database does.

@@ -90,11 +90,8 @@ pub(crate) fn book(account: &Account, used: Used, expected: Money, now: u64) -> 
         }
     }
     let full_at = match key.rate {
-        Some(rate) => counted(rate, account.full_at, used.clock.unwrap_or(now)).map_err(|wait| Refusal::Rate {
-            name: key.name.clone(),
-            per_minute: rate.per_minute,
-            wait,
-        })?,
+        Some(rate) => counted(rate, account.full_at, used.clock.unwrap_or(now))
+            .map_err(|wait| Refusal::Rate { name: key.name.clone(), per_minute: rate.per_minute, wait })?,
         None => account.full_at,
     };
     let until = now.saturating_add(u64::try_from(HOLD.as_millis()).unwrap_or(u64::MAX));

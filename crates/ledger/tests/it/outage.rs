@@ -45,7 +45,10 @@ fn a_server_that_is_killed_admits_nothing_that_is_not_booked() {
         assert!(ledger.has_keys().await.unwrap());
         assert_eq!((ledger.ping().await.is_ok(), trouble.borrow_and_update().clone()), (true, None));
         server.stop();
-        assert!(ledger.ping().await.is_err() && ledger.has_keys().await.unwrap(), "that there are keys is known for ever");
+        assert!(
+            ledger.ping().await.is_err() && ledger.has_keys().await.unwrap(),
+            "that there are keys is known for ever"
+        );
         let refusal = ledger.identify(&secret, NOON).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Ledger { .. }), "{refusal}");
         ledger.record(entry("while-away", NOON, Some(&id), Some(2)), None);
