@@ -1,14 +1,8 @@
 //! Headers of a provider's answer that are worth more to a client than to us.
 
 /// Names, and beginnings of names that end with `-`.
-const WORTH: &[&str] = &[
-    "request-id",
-    "x-request-id",
-    "retry-after",
-    "anthropic-ratelimit-",
-    "x-ratelimit-",
-    "openai-",
-];
+const WORTH: &[&str] =
+    &["request-id", "x-request-id", "retry-after", "anthropic-ratelimit-", "x-ratelimit-", "openai-"];
 
 /// Names of whoever pays the provider, which are nobody else's business.
 const NOT: &[&str] = &["openai-organization", "openai-project"];

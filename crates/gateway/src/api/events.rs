@@ -1,7 +1,7 @@
 //! `GET /api/events`: what happens, as it happens.
 
-use std::convert::Infallible;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -49,7 +49,10 @@ impl http_body::Body for Stream {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let stream = self.get_mut();
         if let Some(ready) = stream.ready.pop_front() {
             return Poll::Ready(Some(Ok(Frame::data(ready))));

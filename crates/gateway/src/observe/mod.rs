@@ -184,7 +184,9 @@ impl Observe {
         let (level, said) = match trouble {
             Some(problem) => (
                 Level::Warn,
-                format!("records can't be written and wait in memory, where there is room for some: {problem}"),
+                format!(
+                    "records can't be written and wait in memory, where there is room for some: {problem}"
+                ),
             ),
             None => (Level::Info, "records are written again".to_owned()),
         };

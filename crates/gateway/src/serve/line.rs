@@ -163,7 +163,8 @@ mod tests {
     async fn a_gateway_that_stops_waits_only_for_what_is_unread() {
         for unread in [false, true] {
             let (near, _far) = duplex(16);
-            let ending = Arc::new(Ending { unread: unread.into(), leaving: true.into(), ..Ending::default() });
+            let ending =
+                Arc::new(Ending { unread: unread.into(), leaving: true.into(), ..Ending::default() });
             let begun = tokio::time::Instant::now();
             Line::new(near, Duration::from_secs(60), ending).shutdown().await.unwrap();
             assert_eq!(begun.elapsed() >= LINGER, unread);

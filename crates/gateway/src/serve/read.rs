@@ -44,7 +44,8 @@ where
     let begun = Instant::now();
     loop {
         let rest = Instant::now() + limits.body_wait.0;
-        let whole_by = begun + limits.body_wait.0 + Duration::from_millis(came.saturating_mul(1000) / SLOWEST);
+        let whole_by =
+            begun + limits.body_wait.0 + Duration::from_millis(came.saturating_mul(1000) / SLOWEST);
         let Ok(frame) = timeout_at(rest.min(whole_by), body.frame()).await else {
             return Err(too_slow(limits, came));
         };

@@ -41,7 +41,8 @@ impl Rooms {
         let more = units(bytes.next_multiple_of(STEP)).min(self.most) - has;
         let taken = match Arc::clone(&self.free).try_acquire_many_owned(more) {
             Ok(taken) => Ok(taken),
-            Err(_none) => match timeout(WAIT_FOR_ROOM, Arc::clone(&self.free).acquire_many_owned(more)).await {
+            Err(_none) => match timeout(WAIT_FOR_ROOM, Arc::clone(&self.free).acquire_many_owned(more)).await
+            {
                 Ok(Ok(taken)) => Ok(taken),
                 Ok(Err(_)) | Err(_) => Err(full()),
             },

@@ -151,7 +151,9 @@ async fn a_slow_body_comes_to_an_end() {
 async fn bodies_that_do_not_fit_together_wait_and_are_then_told_to_come_back() {
     let door = Door::open("limits = { bodies = \"100KB\" }").await;
     let text = "x".repeat(90_000);
-    let large = format!(r#"{{"model": "m", "max_tokens": 9, "messages": [{{"role": "user", "content": "{text}"}}]}}"#);
+    let large = format!(
+        r#"{{"model": "m", "max_tokens": 9, "messages": [{{"role": "user", "content": "{text}"}}]}}"#
+    );
     let mut first = Wire::to(door.addr).await;
     first.send(head(large.len())).await;
     assert_eq!(first.answer().await.unwrap().status, 100);

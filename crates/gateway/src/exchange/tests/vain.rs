@@ -35,14 +35,23 @@ async fn what_was_used_for_nothing_is_paid_at_the_price_of_who_used_it() {
         for (turns, ending, paid, sent) in [
             (vec![answer()], Ending::Answered, 1, vec!["answered false"]),
             (vec![empty(), answer()], Ending::Answered, 2, vec!["empty true", "answered false"]),
-            (vec![empty(), empty(), answer()], Ending::Answered, 3, vec!["empty true", "empty true", "answered false"]),
+            (
+                vec![empty(), empty(), answer()],
+                Ending::Answered,
+                3,
+                vec!["empty true", "empty true", "answered false"],
+            ),
             (vec![empty(), empty()], Ending::Answered, 2, vec!["empty true", "empty true"]),
             (vec![refuses(), empty()], Ending::Answered, 1, vec!["failed false", "empty true"]),
             (vec![refuses()], Ending::Failed, 0, vec!["failed false"]),
         ] {
             let got = asked(turns, stream).await;
             let expected: Vec<String> = sent.into_iter().map(str::to_owned).collect();
-            assert_eq!(got, (ending, 1000 * paid, Some(Money(each * paid as i64)), expected), "stream {stream}");
+            assert_eq!(
+                got,
+                (ending, 1000 * paid, Some(Money(each * paid as i64)), expected),
+                "stream {stream}"
+            );
         }
     }
     // Before it breaks, a stream has reported its input.

@@ -35,7 +35,8 @@ impl Otlp {
             Some(url) => url.to_owned(),
             None => below(env.get("OTEL_EXPORTER_OTLP_ENDPOINT")?),
         };
-        let said = env.get("OTEL_EXPORTER_OTLP_TRACES_HEADERS").or_else(|| env.get("OTEL_EXPORTER_OTLP_HEADERS"));
+        let said =
+            env.get("OTEL_EXPORTER_OTLP_TRACES_HEADERS").or_else(|| env.get("OTEL_EXPORTER_OTLP_HEADERS"));
         Some(Self { url, headers: said.map(headers).unwrap_or_default(), service })
     }
 
