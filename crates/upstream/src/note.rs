@@ -114,8 +114,8 @@ pub struct Sent {
     pub outcome: Outcome,
     /// Whether the provider may have charged for it although it gave no answer.
     pub possible_charge: bool,
-    /// The tokens that the provider reported although it gave no answer; nothing for one that did, which reports them itself.
-    pub reported: Usage,
+    /// The tokens that the provider reported although it gave no answer; none for one that did, which reports them itself.
+    pub reported: Option<Box<Usage>>,
 }
 
 /// How a send ended.

@@ -166,7 +166,9 @@ impl Open<'_, '_> {
             fix: self.fix.cloned(),
             outcome,
             possible_charge,
-            reported: std::mem::take(&mut self.seen.reported),
+            reported: Some(std::mem::take(&mut self.seen.reported))
+                .filter(|reported| reported.total() > 0)
+                .map(Box::new),
         };
         self.log.note(Note::Sent(sent.clone()));
         self.log.sent.push(sent);

@@ -22,12 +22,15 @@ impl InVain {
             Outcome::Answered => self.answered = true,
             Outcome::Empty => {
                 self.first_empty.get_or_insert(self.reported.len());
-                self.reported.push((sent.target.clone(), sent.reported.clone()));
+                self.add(sent);
             }
-            Outcome::Failed { .. } | Outcome::Left => {
-                self.reported.push((sent.target.clone(), sent.reported.clone()));
-            }
+            Outcome::Failed { .. } | Outcome::Left => self.add(sent),
         }
+    }
+
+    fn add(&mut self, sent: &Sent) {
+        let usage = sent.reported.as_deref().cloned().unwrap_or_default();
+        self.reported.push((sent.target.clone(), usage));
     }
 
     /// What they used, of a request that this target answered. Where there is no better answer, an empty one is given, which

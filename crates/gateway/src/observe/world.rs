@@ -121,7 +121,7 @@ pub(crate) fn sent(target: &str, outcome: Outcome) -> Note {
         fix: None,
         outcome,
         possible_charge: false,
-        reported: rail_model::Usage::default(),
+        reported: None,
     })
 }
 

@@ -20,11 +20,11 @@ async fn a_gateway_without_its_ledger_is_not_ready_and_it_is_not_the_clients_fau
     assert_eq!(ready().await.status, 200);
     assert_eq!(ask(door.addr, "POST /v1/messages", &[&key], HELLO).await.status, 200);
     server.stop();
-    soon(async { while ready().await.status != 503 {} }).await;
+    soon(async { while Box::pin(ready()).await.status != 503 {} }).await;
     assert_eq!(ready().await.body, "the ledger does not answer\n");
     assert_eq!(ask(door.addr, "POST /v1/messages", &[&key], HELLO).await.status, 529);
     server.restart().unwrap();
-    soon(async { while ready().await.status != 200 {} }).await;
+    soon(async { while Box::pin(ready()).await.status != 200 {} }).await;
     let metrics = ask(door.addr, "GET /metrics", &[&key], "").await.body;
     assert!(metrics.contains("ending=\"failed\",status=\"529\"} 1"), "{metrics}");
 }
