@@ -20,6 +20,7 @@ mod usage;
 
 use std::process::ExitCode;
 
+use anyhow::anyhow;
 use clap::{Parser, Subcommand};
 
 #[global_allocator]
@@ -77,6 +78,28 @@ enum Command {
     Usage(usage::Usage),
 }
 
+const NO_MODEL: &str = "`--model` says nothing to this command; it is for `rail run`, `rail record`, `rail route` and `rail provider`";
+
+impl Command {
+    /// Whether a model can be said.
+    fn takes_model(&self) -> bool {
+        match self {
+            Self::Key(key::KeyCommand::List(_) | key::KeyCommand::Revoke(_))
+            | Self::Replay(_)
+            | Self::Serve(_)
+            | Self::Usage(_) => false,
+            Self::Key(key::KeyCommand::Create(_))
+            | Self::Config(_)
+            | Self::Debug(_)
+            | Self::Init(_)
+            | Self::Provider(_)
+            | Self::Record(_)
+            | Self::Route(_)
+            | Self::Run(_) => true,
+        }
+    }
+}
+
 /// How a command failed: what the user got wrong, or what went wrong.
 enum Failure {
     /// The command line or the configuration is at fault.
@@ -98,6 +121,7 @@ impl From<anyhow::Error> for Failure {
 fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
     let result = match command {
+        _ if common.model.is_some() && !command.takes_model() => Err(Failure::Usage(anyhow!(NO_MODEL))),
         Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(),
         Command::Provider(provider) => provider.run(&common),

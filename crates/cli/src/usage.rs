@@ -41,7 +41,8 @@ enum Kind {
     /// The client.
     Client,
     /// The virtual model.
-    Virtual,
+    #[value(alias = "virtual")]
+    VirtualModel,
     /// The provider that answered.
     Provider,
 }
@@ -55,7 +56,7 @@ impl Kind {
             Self::Session => (By::Session, "session"),
             Self::Key => (By::Key, "key"),
             Self::Client => (By::Client, "client"),
-            Self::Virtual => (By::VirtualModel, "virtual_model"),
+            Self::VirtualModel => (By::VirtualModel, "virtual-model"),
             Self::Provider => (By::Provider, "provider"),
         }
     }
@@ -92,7 +93,8 @@ impl Usage {
 }
 
 fn row_json(word: &str, row: &UsageRow) -> Value {
-    let mut told = json!({word: row.of});
+    // A field has the name that it has in a request's record.
+    let mut told = json!({word.replace('-', "_"): row.of});
     if let (Value::Object(told), Value::Object(figures)) = (&mut told, figures_json(&row.figures)) {
         if let Some(name) = &row.name {
             told.insert("name".to_owned(), name.clone().into());
@@ -135,7 +137,7 @@ fn table(word: &str, rows: &[UsageRow], total: &Figures) -> String {
     let line = |of: &str, figures: [String; 10]| -> Vec<String> {
         [of.to_owned()].into_iter().chain(figures).collect()
     };
-    let mut all = vec![line(&word.replace('_', " "), HEAD.map(str::to_owned))];
+    let mut all = vec![line(&word.replace('-', " "), HEAD.map(str::to_owned))];
     all.extend(rows.iter().map(|row| {
         let of = row.name.as_ref().or(row.of.as_ref()).map_or("–", String::as_str);
         line(of, cells(&row.figures))

@@ -3,6 +3,8 @@ use std::time::Instant;
 use rail_ledger::Key;
 use rail_wire::{HttpCall, Operation, Protocol};
 
+use crate::serve::Room;
+
 /// A request that was let in: whole, within limits, by a known door.
 pub(crate) struct Arrival {
     /// Its id, which the client is told; later requests have greater ones.
@@ -19,6 +21,8 @@ pub(crate) struct Arrival {
     pub(crate) operation: Operation,
     /// The request itself. Its headers no longer hold the gateway's key.
     pub(crate) call: HttpCall,
+    /// The room that its body takes in memory, held for as long as the body is.
+    pub(crate) room: Room,
 }
 
 /// What is asked, in the ledger's word.

@@ -10,25 +10,17 @@ pub(crate) enum Body {
     /// All of it is here.
     Whole(Bytes),
     /// It comes piece by piece, and only when the client takes it.
-    Pieces(Pin<Box<dyn http_body::Body<Data = Bytes, Error = Cut> + Send>>),
-}
-
-/// An answer that can't be brought to any end that its client would understand: its connection is cut.
-#[derive(Debug, thiserror::Error)]
-#[error("the answer was cut off")]
-pub(crate) struct Cut;
-
-impl From<Infallible> for Cut {
-    fn from(never: Infallible) -> Self {
-        match never {}
-    }
+    Pieces(Pin<Box<dyn http_body::Body<Data = Bytes, Error = Infallible> + Send>>),
 }
 
 impl http_body::Body for Body {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),

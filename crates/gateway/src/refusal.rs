@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rail_ledger::Refusal;
+use rail_ledger::{Ending, Refusal};
 use rail_model::{ApiError, ErrorKind};
 
 /// When a ledger that does not answer is asked again.
@@ -23,6 +23,19 @@ pub(crate) fn error(refusal: &Refusal) -> ApiError {
     ApiError { retry_after, ..ApiError::new(kind, refusal.to_string()) }
 }
 
+/// What a refusal makes of a request: a ledger that does not answer is no fault of the client's.
+pub(crate) fn ending(refusal: &Refusal) -> Ending {
+    match refusal {
+        Refusal::Unknown
+        | Refusal::Revoked { .. }
+        | Refusal::Expired { .. }
+        | Refusal::Model { .. }
+        | Refusal::Rate { .. }
+        | Refusal::Budget { .. } => Ending::Refused,
+        Refusal::Ledger { .. } => Ending::Failed,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rail_ledger::{Money, Period};
@@ -36,7 +49,9 @@ mod tests {
         let name = || "ci".to_owned();
         let (model, allowed) = ("gpt-5".to_owned(), "qwen*".to_owned());
         let wait = Duration::from_secs(7200);
-        let budget = Refusal::Budget { name: name(), budget: Money(5_000_000_000), per: Period::Day, wait };
+        let (amount, per) = (Money(5_000_000_000), Period::Day);
+        let (left, expected) = (Money(0), Money(1));
+        let budget = Refusal::Budget { name: name(), budget: amount, per, left, expected, wait };
         let rate = Refusal::Rate { name: name(), per_minute: 60, wait: Duration::from_millis(1500) };
         let ledger = Refusal::Ledger { problem: "disk full".to_owned() };
         let told: Vec<String> =

@@ -34,6 +34,8 @@ pub(crate) struct Desk {
     state: Mutex<State>,
     arrived: Notify,
     progress: watch::Sender<Progress>,
+    /// Why nothing can be written now.
+    trouble: watch::Sender<Option<String>>,
     dropped: AtomicU64,
 }
 
@@ -73,6 +75,7 @@ impl Desk {
             state: Mutex::default(),
             arrived: Notify::new(),
             progress: watch::Sender::new(Progress::default()),
+            trouble: watch::Sender::new(None),
             dropped: AtomicU64::new(0),
         }
     }
@@ -166,6 +169,16 @@ impl Desk {
         self.progress.send_modify(|progress| progress.written += batch.len() as u64);
     }
 
+    /// Writing works.
+    pub(crate) fn works(&self) {
+        self.trouble.send_if_modified(|trouble| trouble.take().is_some());
+    }
+
+    /// Why nothing can be written now; changes only when that begins and when it ends.
+    pub(crate) fn trouble(&self) -> watch::Receiver<Option<String>> {
+        self.trouble.subscribe()
+    }
+
     /// This one can't be written, ever.
     pub(crate) fn lost(&self, batch: &[Item]) {
         self.dropped.fetch_add(batch.len() as u64, Ordering::Relaxed);
@@ -174,6 +187,11 @@ impl Desk {
 
     /// An attempt to write failed; all that is left waits on.
     pub(crate) fn failed(&self, problem: &str) {
+        self.trouble.send_if_modified(|trouble| {
+            let begins = trouble.is_none();
+            trouble.get_or_insert_with(|| problem.to_owned());
+            begins
+        });
         self.progress.send_modify(|progress| {
             progress.failures += 1;
             problem.clone_into(&mut progress.problem);
@@ -256,7 +274,10 @@ fn weight(entry: &Entry) -> usize {
     let losses: usize = entry.losses.iter().map(String::len).sum();
     let problem = entry.problem.as_ref().map_or(0, String::len);
     let sent: usize = entry.sent.iter().map(|sent| 256 + sent.problem.as_ref().map_or(0, String::len)).sum();
-    size_of::<Item>() + 256 + bodies + route + repairs + losses + problem + sent
+    let names =
+        [Some(&entry.client), Some(&entry.asked), entry.target.as_ref(), entry.virtual_model.as_ref()];
+    let names: usize = names.into_iter().flatten().map(String::len).sum();
+    size_of::<Item>() + 256 + names + bodies + route + repairs + losses + problem + sent
 }
 
 /// Takes out what is long: what is left still counts.
@@ -322,6 +343,14 @@ mod tests {
         let (waiting, dropped) = (length(&desk) as u64, desk.dropped());
         assert_eq!(dropped, waiting - 1 + 3, "each that was cut short, and each that was refused");
         assert!(desk.lock().bytes <= SETTLING + 4096);
+    }
+
+    #[test]
+    fn names_have_their_weight() {
+        let light = weight(&entry(0, None));
+        let long = || "x".repeat(1000);
+        let heavy = Entry { client: long(), asked: long(), target: Some(long()), ..entry(0, None) };
+        assert_eq!(weight(&heavy), light + 3000);
     }
 
     #[test]

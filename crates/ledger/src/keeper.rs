@@ -46,6 +46,7 @@ async fn write_all(desk: &Desk, store: &Store) -> Written {
         while let Some(mut batch) = open.pop() {
             match store.write(&batch).await {
                 Ok(()) => {
+                    desk.works();
                     pause = FIRST_PAUSE;
                     desk.written(&batch);
                 }

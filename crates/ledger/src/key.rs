@@ -128,7 +128,7 @@ impl KeyState {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     /// There is no such key, or its secret is wrong; which of the two is not told.
-    #[error("this key is not known here; ask whoever runs the gateway for one (`rail key create`)")]
+    #[error("this key is not known here; ask whoever runs the gateway for one (`rail key create NAME`)")]
     Unknown,
     /// It was revoked.
     #[error("the key `{name}` was revoked; ask whoever runs the gateway for another")]
@@ -162,8 +162,8 @@ pub enum Refusal {
         /// When the next one is taken.
         wait: Duration,
     },
-    /// Its budget is spent.
-    #[error("the key `{name}` has spent its budget of {budget} for this {}; it begins anew in {} min", per.word(), wait.as_secs().div_ceil(60))]
+    /// Its budget is spent, or not enough of it is left.
+    #[error("the key `{name}` {} it begins anew in {} min", too_little(*budget, *per, *left, *expected), wait.as_secs().div_ceil(60))]
     Budget {
         /// The key's name.
         name: String,
@@ -171,6 +171,10 @@ pub enum Refusal {
         budget: Money,
         /// Its period.
         per: Period,
+        /// What is neither spent nor held by requests on their way.
+        left: Money,
+        /// What the request is expected to cost.
+        expected: Money,
         /// When the next period begins.
         wait: Duration,
     },
@@ -180,4 +184,15 @@ pub enum Refusal {
         /// What happened.
         problem: String,
     },
+}
+
+fn too_little(budget: Money, per: Period, left: Money, expected: Money) -> String {
+    let per = per.word();
+    match left {
+        Money(1..) => format!(
+            "has {left} left of its budget of {budget} for this {per}, requests on their way counted, and this one is expected to cost \
+             {expected}; send a smaller one, or wait:"
+        ),
+        Money(_) => format!("has spent its budget of {budget} for this {per};"),
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rail_stdx::Secret;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::watch;
 
 use crate::desk::{Desk, Hold};
 use crate::limits::{Account, first_day, is_good};
@@ -84,6 +85,7 @@ pub struct Ledger(Arc<Inner>);
 
 struct Inner {
     place: String,
+    kind: &'static str,
     store: Arc<Store>,
     desk: Arc<Desk>,
     /// The ledger's own threads: a database never keeps those of the gateway waiting, and what was begun is brought to its end even
@@ -101,6 +103,11 @@ impl Ledger {
     pub async fn open(place: &Place) -> Result<Self, LedgerError> {
         let shown = shown(place);
         let open = |problem: String| LedgerError::Open { place: shown.clone(), problem };
+        let kind = match place {
+            Place::File(_) => "sqlite",
+            Place::Postgres(_) => "postgres",
+            Place::Memory => "memory",
+        };
         let threads = match place {
             Place::File(_) => THREADS,
             Place::Postgres(_) | Place::Memory => 1,
@@ -132,6 +139,7 @@ impl Ledger {
         let runtime = guard.keep();
         let inner = Inner {
             place: shown,
+            kind,
             store,
             desk,
             runtime,
@@ -156,6 +164,16 @@ impl Ledger {
         };
         self.0.has_keys.store(found, Ordering::Relaxed);
         Ok(found)
+    }
+
+    /// The word for where it is: `sqlite`, `postgres`, or `memory` for one that is forgotten with the process.
+    pub fn kind(&self) -> &'static str {
+        self.0.kind
+    }
+
+    /// Asks the database whether it answers, which may take as long as the database does.
+    pub async fn ping(&self) -> Result<(), LedgerError> {
+        self.ask(async |store| store.has_keys().await).await.map(drop)
     }
 
     /// Makes a key. Its secret is given this once and kept nowhere.
@@ -238,8 +256,8 @@ impl Ledger {
     /// Takes a request's expected cost off its key's budget and counts it against its rate, both or neither. `names` are those that
     /// the asked model has: the key must allow one of them.
     ///
-    /// A request is let through as long as what was spent in the period and what is held is less than the budget. What is held and
-    /// never recorded runs out after half an hour.
+    /// A request is let through if something of the budget is left, and no less than the request is expected to cost, after what was
+    /// spent in the period and what is held. What is held and never recorded runs out after half an hour.
     pub async fn hold(
         &self,
         key: &KeyId,
@@ -264,9 +282,9 @@ impl Ledger {
         self.0.desk.record(entry, hold.and_then(Hold::settle));
     }
 
-    /// Gives back what a request held that came to nothing and is not recorded.
-    pub fn release(&self, hold: Hold) {
-        drop(hold);
+    /// Why records can't be written now, if they can't. It changes when that begins and when it ends, so that both can be told.
+    pub fn trouble(&self) -> watch::Receiver<Option<String>> {
+        self.0.desk.trouble()
     }
 
     /// How many records were lost since the ledger was opened, in whole or in part.

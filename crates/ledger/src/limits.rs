@@ -30,6 +30,9 @@ pub(crate) struct Used {
     pub(crate) spent: Money,
     /// By requests that came in this period and are on their way.
     pub(crate) held: Money,
+    /// The time by the clock of a database that several gateways share, in Unix milliseconds: theirs may differ, and a rate that one
+    /// of them counts ahead of time would be gone for the others.
+    pub(crate) clock: Option<u64>,
 }
 
 /// What is written when a request is let through.
@@ -73,25 +76,26 @@ pub(crate) fn admits(key: &Key, names: &[String], now: u64) -> Result<(), Refusa
     Err(Refusal::Model { name: key.name.clone(), model, allowed: key.models.join(", ") })
 }
 
-/// Whether rate and budget let one more request through; if so, what is to be written.
+/// Whether rate and budget let one more request through; if so, what is to be written. What is used says by which clock rates go.
 pub(crate) fn book(account: &Account, used: Used, expected: Money, now: u64) -> Result<Booking, Refusal> {
     let key = &account.key;
-    if let Some(Budget { amount, per }) = key.budget
-        && used.spent.0.saturating_add(used.held.0) >= amount.0
-    {
-        let wait = Duration::from_millis(next_period(per, now).saturating_sub(now));
-        return Err(Refusal::Budget { name: key.name.clone(), budget: amount, per, wait });
+    let expected = Money(expected.0.max(0));
+    if let Some(Budget { amount, per }) = key.budget {
+        let left = Money(amount.0.saturating_sub(used.spent.0.saturating_add(used.held.0)));
+        // What costs nothing is not let through either when nothing is left: what it costs may turn out to be more.
+        if left.0 <= 0 || expected > left {
+            let wait = Duration::from_millis(next_period(per, now).saturating_sub(now));
+            let (name, budget) = (key.name.clone(), amount);
+            return Err(Refusal::Budget { name, budget, per, left, expected, wait });
+        }
     }
     let full_at = match key.rate {
-        Some(rate) => counted(rate, account.full_at, now).map_err(|wait| Refusal::Rate {
-            name: key.name.clone(),
-            per_minute: rate.per_minute,
-            wait,
-        })?,
+        Some(rate) => counted(rate, account.full_at, used.clock.unwrap_or(now))
+            .map_err(|wait| Refusal::Rate { name: key.name.clone(), per_minute: rate.per_minute, wait })?,
         None => account.full_at,
     };
     let until = now.saturating_add(u64::try_from(HOLD.as_millis()).unwrap_or(u64::MAX));
-    Ok(Booking { full_at, amount: Money(expected.0.max(0)), at: now, until })
+    Ok(Booking { full_at, amount: expected, at: now, until })
 }
 
 /// Counts one request against a rate: the new `full_at`, or how long to wait.
@@ -187,22 +191,23 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_gone_when_it_is_reached() {
-        let used = |spent, held| Used { spent: Money(spent), held: Money(held) };
+    fn a_budget_is_never_reached_by_what_is_expected() {
+        let used = |spent, held| Used { spent: Money(spent), held: Money(held), clock: None };
         let day = account(None, Some((100, Period::Day)));
         let booking = |used| book(&day, used, Money(7), NOON);
         let expected = Booking { full_at: 0, amount: Money(7), at: NOON, until: NOON + 1_800_000 };
-        assert_eq!(booking(used(60, 39)), Ok(expected));
-        let gone = |per, hours: u64| Refusal::Budget {
-            name: "ci".to_owned(),
-            budget: Money(100),
-            per,
-            wait: Duration::from_secs(hours * 3600),
-        };
-        assert_eq!(booking(used(60, 40)), Err(gone(Period::Day, 12)));
-        assert_eq!(booking(used(i64::MAX, 1)), Err(gone(Period::Day, 12)));
-        let month = account(None, Some((100, Period::Month)));
-        assert_eq!(book(&month, used(100, 0), Money(0), NOON), Err(gone(Period::Month, 30 * 24 + 12)));
+        assert_eq!(booking(used(60, 33)), Ok(expected));
+        let said = |refused: Result<Booking, Refusal>| refused.unwrap_err().to_string();
+        assert!(booking(used(60, 34)).is_err());
+        let cents = |cents: i64| Money(cents * 10_000_000);
+        let day = account(None, Some((cents(100).0, Period::Day)));
+        let refused = |spent| said(book(&day, Used { spent, held: cents(40), clock: None }, cents(7), NOON));
+        insta::assert_snapshot!(refused(cents(54)), @"the key `ci` has $0.0600 left of its budget of $1.0000 for this day, requests on their way counted, and this one is expected to cost $0.0700; send a smaller one, or wait: it begins anew in 720 min");
+        insta::assert_snapshot!(refused(cents(60)), @"the key `ci` has spent its budget of $1.0000 for this day; it begins anew in 720 min");
+        assert_eq!(refused(Money(i64::MAX)), refused(cents(60)));
+        let month = account(None, Some((cents(100).0, Period::Month)));
+        let refused = book(&month, Used { spent: cents(100), ..Used::default() }, cents(0), NOON);
+        insta::assert_snapshot!(said(refused), @"the key `ci` has spent its budget of $1.0000 for this month; it begins anew in 43920 min");
         let never = account(None, Some((0, Period::Day)));
         assert!(book(&never, Used::default(), Money(0), NOON).is_err());
     }

@@ -41,7 +41,7 @@ pub use live::SettleStage;
 pub use mapping::{Mapping, MappingError};
 pub use names::Found;
 pub use native::NativeStage;
-pub use note::{Note, Repair, Step};
+pub use note::{Note, Repair, Step, What, Written};
 pub use own_ids::OwnIds;
 pub use profile::Profile;
 pub use prompted::prompt;

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use rail_model::{CallId, CallKind, Delta, Event, Extras, PartKind, Stop, ToolCall};
 
 use crate::entities::Entities;
+use crate::note::kept;
 use crate::settle::{Calls, Draft, Named};
-use crate::{CallFault, Catalog, End, Found, Note, Problem, Profile, Repair, Settled, Stage};
+use crate::{CallFault, Catalog, End, Found, Note, Problem, Profile, Repair, Settled, Stage, What, Written};
 use call::{Live, Over, Takes};
 
 /// Settles the calls of an answer on their way to the reader.
@@ -38,6 +39,7 @@ pub struct SettleStage {
     /// Those of the ids that were made up here.
     minted: BTreeSet<String>,
     notes: Vec<Note>,
+    written: Vec<Written>,
     /// How many calls wait to know how the answer went on.
     waiting: usize,
     cut: bool,
@@ -62,6 +64,7 @@ impl SettleStage {
             ids: BTreeSet::new(),
             minted: BTreeSet::new(),
             notes: Vec::new(),
+            written: Vec::new(),
             waiting: 0,
             cut: false,
         }
@@ -164,7 +167,13 @@ impl SettleStage {
         let Some((extras, over)) = held else { return };
         self.waiting = self.waiting.saturating_sub(1);
         let Slot::Live(live) = std::mem::replace(slot, Slot::Passing(number)) else { return };
+        let noted = self.notes.len();
         let further = self.settle(&live, over, end, out);
+        if self.notes.len() > noted || live.call.name != live.tool {
+            let ToolCall { id, name, arguments, .. } = live.call;
+            let what = What::Call { name, arguments: kept(arguments) };
+            self.written.push(Written { call: id.as_str().to_owned(), what });
+        }
         out.push(Event::Closed { at: number, extras });
         for (settled, id) in further {
             self.further(settled, id, out);
@@ -363,5 +372,9 @@ impl Stage for SettleStage {
 
     fn notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
+    }
+
+    fn written(&mut self) -> Vec<Written> {
+        std::mem::take(&mut self.written)
     }
 }

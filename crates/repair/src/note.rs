@@ -134,3 +134,41 @@ impl Note {
         }
     }
 }
+
+/// The most bytes of a call that are kept of it as the model wrote it.
+const MOST_WRITTEN: usize = 64 << 10;
+
+/// A call that there is something to say about, as the model wrote it, or as much of it as is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The call's id.
+    pub call: String,
+    /// What the model wrote.
+    pub what: What,
+}
+
+/// How a model wrote a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum What {
+    /// As a call.
+    Call {
+        /// The tool's name as the model spelled it.
+        name: String,
+        /// The arguments as they came.
+        arguments: String,
+    },
+    /// In its text, with the markup around it. Calls that it wrote as one piece have the same text.
+    Text(String),
+}
+
+/// The beginning of a text, as much of it as is kept.
+pub(crate) fn kept(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MOST_WRITTEN));
+    text
+}
+
+/// Adds to a text as much as is kept of it.
+pub(crate) fn keep(kept: &mut String, more: &str) {
+    let room = MOST_WRITTEN.saturating_sub(kept.len());
+    kept.push_str(more.get(..more.floor_char_boundary(room)).unwrap_or_default());
+}

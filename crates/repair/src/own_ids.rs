@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rail_model::{CallId, Event, Part, PartBody, PartKind, Request};
 
-use crate::Note;
+use crate::{Note, Written};
 
 /// Gives each call of an answer an id that no other call of the conversation has.
 ///
@@ -37,11 +37,12 @@ impl OwnIds {
         };
     }
 
-    /// Makes notes speak of calls by the ids that they have now.
-    pub fn rename(&self, notes: &mut [Note]) {
-        for note in notes {
-            if let Some(id) = self.replaced.get(note.call()) {
-                id.clone_into(note.call_mut());
+    /// Makes what is told of calls speak of them by the ids that they have now.
+    pub fn rename(&self, notes: &mut [Note], written: &mut [Written]) {
+        let of_notes = notes.iter_mut().map(Note::call_mut);
+        for call in of_notes.chain(written.iter_mut().map(|written| &mut written.call)) {
+            if let Some(id) = self.replaced.get(call) {
+                id.clone_into(call);
             }
         }
     }
@@ -77,7 +78,7 @@ mod tests {
     use rail_model::{CallKind, Extras, Message, Role, ToolCall};
 
     use super::*;
-    use crate::{Repair, Step};
+    use crate::{Repair, Step, What};
 
     fn after(ids: &[&str]) -> OwnIds {
         let call = |id: &&str| {
@@ -119,14 +120,17 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stays_made_up_and_notes_follow_it() {
+    fn an_id_stays_made_up_and_what_is_told_follows_it() {
         let (mut ids, mut event) = (after(&["rail_a_0"]), opened(CallId::Minted("rail_a_0".to_owned())));
         ids.event(&mut event);
         assert_eq!(event, opened(CallId::Minted("rail_a_0_2".to_owned())));
         let note =
             |call: &str| Note::Repaired { call: call.to_owned(), repair: Repair::new(Step::Name, "name") };
+        let written = |call: &str| Written { call: call.to_owned(), what: What::Text(String::new()) };
         let mut notes = [note("rail_a_0"), note("other")];
-        ids.rename(&mut notes);
+        let mut calls = [written("rail_a_0"), written("other")];
+        ids.rename(&mut notes, &mut calls);
         assert_eq!(notes, [note("rail_a_0_2"), note("other")]);
+        assert_eq!(calls, [written("rail_a_0_2"), written("other")]);
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rail_model::Event;
 
-use crate::{Catalog, ExtractStage, NativeStage, Note, Profile, SettleStage};
+use crate::{Catalog, ExtractStage, NativeStage, Note, Profile, SettleStage, Written};
 
 /// A step between a decoder and the reader of its events: events in, events out, both in an order that `Grammar` accepts.
 pub trait Stage: Send {
@@ -12,6 +12,8 @@ pub trait Stage: Send {
     fn finish(&mut self, out: &mut Vec<Event>);
     /// What there is to say since the last time.
     fn notes(&mut self) -> Vec<Note>;
+    /// The calls of those notes as the model wrote them, as far as this stage knows. Each is given once; the first counts.
+    fn written(&mut self) -> Vec<Written>;
 }
 
 /// Stages one after the other; itself a stage.
@@ -52,6 +54,10 @@ impl Stage for Pipeline {
 
     fn notes(&mut self) -> Vec<Note> {
         self.0.iter_mut().flat_map(|stage| stage.notes()).collect()
+    }
+
+    fn written(&mut self) -> Vec<Written> {
+        self.0.iter_mut().flat_map(|stage| stage.written()).collect()
     }
 }
 

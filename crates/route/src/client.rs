@@ -30,6 +30,9 @@ const AGENTS: [(&str, &str); 13] = [
 const SESSION_IDS: [&str; 5] =
     ["x-claude-code-session-id", "x-claude-code-agent-id", "session-id", "session_id", "thread-id"];
 
+/// The longest name of a client that nobody knows, which is recorded with each of its requests.
+const MOST_NAME: usize = 40;
+
 impl<'a> Client<'a> {
     /// What a header says.
     pub fn header(&self, name: &str) -> Option<&'a str> {
@@ -52,7 +55,8 @@ impl<'a> Client<'a> {
         }
         let agent = self.header("user-agent").unwrap_or_default();
         let known = AGENTS.iter().find(|(start, _)| begins(agent, start)).map(|(_, name)| *name);
-        known.unwrap_or_else(|| agent.split(['/', ' ']).next().unwrap_or_default())
+        let word = || agent.split(['/', ' ']).next().unwrap_or_default();
+        known.unwrap_or_else(|| word().get(..word().floor_char_boundary(MOST_NAME)).unwrap_or_default())
     }
 
     /// The ids that the client gives its conversation.
@@ -105,6 +109,7 @@ mod tests {
             (("user-agent", "google-genai-sdk/1.30.0 gl-node/22"), "google-sdk"),
             (("user-agent", "ai-sdk/openai-compatible/1.0"), "ai-sdk"),
             (("user-agent", "curl/8.5.0"), "curl"),
+            (("user-agent", &"é".repeat(50_000)), &"é".repeat(20)),
             (("accept", "*/*"), ""),
         ] {
             let headers = headers(&[sent]);

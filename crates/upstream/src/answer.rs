@@ -7,8 +7,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rail_model::{Event, ProtocolId};
-use rail_repair::Note;
+use rail_model::{Event, ProtocolId, Usage};
 use rail_wire::{BodyKind, MAX_FRAME, WireError};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
@@ -18,7 +17,7 @@ use crate::headers::worth_passing;
 use crate::letter::Letter;
 use crate::limits::Limits;
 use crate::raw::Raw;
-use crate::{Body, Incoming, TransportError};
+use crate::{Body, Incoming, Mended, TransportError};
 
 /// So much may come before the first content, frames in the making not counted.
 const MOST_BEFORE_CONTENT: usize = 8 << 20;
@@ -92,6 +91,17 @@ impl Answer {
         }
     }
 
+    /// The tokens reported so far by what nobody has taken yet.
+    pub(crate) fn reported(&self) -> Usage {
+        let mut reported = Usage::default();
+        for event in &self.ready {
+            if let Event::Usage(usage) = event {
+                reported.update(usage.clone());
+            }
+        }
+        reported
+    }
+
     /// The next event; None at the end. From now on there are only events.
     pub(crate) async fn next(&mut self) -> Option<Result<Event, Failure>> {
         self.leave_raw();
@@ -145,8 +155,8 @@ impl Answer {
     }
 
     /// What the stages have to say since the last time.
-    pub(crate) fn notes(&mut self) -> Vec<Note> {
-        self.flow.notes()
+    pub(crate) fn mended(&mut self) -> Mended {
+        self.flow.mended()
     }
 
     /// Reads one piece of the body, or its end.

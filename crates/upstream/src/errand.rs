@@ -1,7 +1,7 @@
 //! What is asked of a target: an answer, a token count, or vectors.
 
 use bytes::Bytes;
-use rail_model::{EmbedReply, EmbedRequest, ProtocolId, Request, TokenCount};
+use rail_model::{EmbedReply, EmbedRequest, ProtocolId, Request, TokenCount, Usage};
 use rail_route::Attempt;
 use rail_wire::{MAX_FRAME, Shrink, WireError};
 
@@ -29,12 +29,14 @@ pub(crate) trait Errand {
         shrink: Option<Shrink>,
     ) -> Result<Option<Letter>, String>;
 
-    /// Takes a good answer, as far as it must be there before anybody is told of it.
+    /// Takes a good answer, as far as it must be there before anybody is told of it. The tokens that it reported by then are
+    /// put into `reported`, whatever becomes of it.
     async fn receive(
         &self,
         letter: &Letter,
         incoming: Incoming,
         limits: Limits,
+        reported: &mut Usage,
     ) -> Result<Received<Self::Got>, Failure>;
 }
 
@@ -81,9 +83,12 @@ impl Errand for Answering<'_> {
         letter: &Letter,
         incoming: Incoming,
         limits: Limits,
+        reported: &mut Usage,
     ) -> Result<Received<Self::Got>, Failure> {
         let mut answer = Box::new(Answer::new(letter, incoming, limits));
-        let empty = answer.begin().await?;
+        let begun = answer.begin().await;
+        *reported = answer.reported();
+        let empty = begun?;
         Ok(if empty { Received::Empty(answer) } else { Received::Content(answer) })
     }
 }
@@ -111,6 +116,7 @@ impl Errand for Counting<'_> {
         letter: &Letter,
         incoming: Incoming,
         limits: Limits,
+        _: &mut Usage,
     ) -> Result<Received<TokenCount>, Failure> {
         let body = whole(incoming, &limits).await?;
         read(letter, letter.outbound().read_count(&body))
@@ -134,6 +140,7 @@ impl Errand for Embedding<'_> {
         letter: &Letter,
         incoming: Incoming,
         limits: Limits,
+        _: &mut Usage,
     ) -> Result<Received<EmbedReply>, Failure> {
         let body = whole(incoming, &limits).await?;
         read(letter, letter.outbound().read_embed(&body))

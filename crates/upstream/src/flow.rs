@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use rail_model::{Delta, Event, PartKind, ProtocolId};
-use rail_repair::{Note, OwnIds, Pipeline, Stage};
+use rail_repair::{OwnIds, Pipeline, Stage};
 use rail_route::Provider;
 use rail_wire::{Decode, Restore, WireError};
 
+use crate::Mended;
 use crate::issuer::claim;
 
 /// What an answer passes: the decoder, the name of who seals, the stages that repair calls, what keeps their ids apart from those of
@@ -40,12 +41,13 @@ impl Flow {
     }
 
     /// What the stages have to say since the last time.
-    pub(crate) fn notes(&mut self) -> Vec<Note> {
-        let mut notes = self.stages.as_mut().map(|stages| stages.notes()).unwrap_or_default();
+    pub(crate) fn mended(&mut self) -> Mended {
+        let Some(stages) = &mut self.stages else { return Mended::default() };
+        let mut mended = Mended { notes: stages.notes(), written: stages.written() };
         if let Some(ids) = &self.ids {
-            ids.rename(&mut notes);
+            ids.rename(&mut mended.notes, &mut mended.written);
         }
-        notes
+        mended
     }
 
     /// Takes bytes, or the end of the body; what they become is appended, also when they end in an error.

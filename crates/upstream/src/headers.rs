@@ -1,22 +1,19 @@
 //! Headers of a provider's answer that are worth more to a client than to us.
 
 /// Names, and beginnings of names that end with `-`.
-const WORTH: &[&str] = &[
-    "request-id",
-    "x-request-id",
-    "retry-after",
-    "anthropic-organization-id",
-    "anthropic-ratelimit-",
-    "x-ratelimit-",
-    "openai-",
-];
+const WORTH: &[&str] =
+    &["request-id", "x-request-id", "retry-after", "anthropic-ratelimit-", "x-ratelimit-", "openai-"];
+
+/// Names of whoever pays the provider, which are nobody else's business.
+const NOT: &[&str] = &["openai-organization", "openai-project"];
 
 /// Those of the headers that may be passed on to a client.
 pub(crate) fn worth_passing(headers: Vec<(String, String)>) -> Vec<(String, String)> {
     let is = |name: &str, known: &&str| {
         if known.ends_with('-') { name.starts_with(*known) } else { name == *known }
     };
-    headers.into_iter().filter(|(name, _)| WORTH.iter().any(|known| is(name, known))).collect()
+    let worth = |name: &str| WORTH.iter().any(|known| is(name, known)) && !NOT.contains(&name);
+    headers.into_iter().filter(|(name, _)| worth(name)).collect()
 }
 
 #[cfg(test)]
@@ -36,6 +33,8 @@ mod tests {
             "anthropic-other",
             "x-ratelimit-limit-requests",
             "openai-processing-ms",
+            "openai-organization",
+            "openai-project",
             "content-length",
             "server",
         ];
@@ -48,7 +47,6 @@ mod tests {
                 "x-request-id",
                 "retry-after",
                 "anthropic-ratelimit-tokens-remaining",
-                "anthropic-organization-id",
                 "x-ratelimit-limit-requests",
                 "openai-processing-ms",
             ]

@@ -52,5 +52,5 @@ pub use local::{Candidate, LocalKind, LocalServer, find_local};
 pub use models::{ListError, list_models};
 pub use note::{Note, Notes, Outcome, Sent};
 pub use probe::{Answered, ProbeFailure, ProviderProbe, TargetProbe};
-pub use reply::{Broken, Reply};
+pub use reply::{Broken, Mended, Reply};
 pub use transport::{Body, BoxFuture, Incoming, Outgoing, Transport, TransportError, TransportErrorKind};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rail_model::{ErrorKind, Loss};
+use rail_model::{ErrorKind, Loss, Usage};
 use rail_route::Target;
 
 use crate::{Class, Fix};
@@ -114,6 +114,8 @@ pub struct Sent {
     pub outcome: Outcome,
     /// Whether the provider may have charged for it although it gave no answer.
     pub possible_charge: bool,
+    /// The tokens that the provider reported although it gave no answer; none for one that did, which reports them itself.
+    pub reported: Option<Box<Usage>>,
 }
 
 /// How a send ended.

@@ -168,8 +168,8 @@ impl Reply {
     }
 
     /// What was mended in the calls of this answer since the last time.
-    pub fn repairs(&mut self) -> Vec<rail_repair::Note> {
-        self.answer.notes()
+    pub fn repairs(&mut self) -> Mended {
+        self.answer.mended()
     }
 }
 
@@ -188,6 +188,15 @@ fn counts(failure: &Failure) -> bool {
         Class::Passing { .. } | Class::Stale | Class::Target => true,
         Class::TooLong | Class::Fixable(_) | Class::Request => false,
     }
+}
+
+/// What was mended in the calls of an answer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Mended {
+    /// What was done, call by call.
+    pub notes: Vec<rail_repair::Note>,
+    /// Those calls as the model wrote them, once they are complete. Of two with the same id the first counts.
+    pub written: Vec<rail_repair::Written>,
 }
 
 /// An answer broke after its first content.

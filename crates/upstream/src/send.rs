@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rail_model::{ApiError, ErrorKind};
+use rail_model::{ApiError, ErrorKind, Usage};
 use rail_route::Target;
 use rail_stdx::Secret;
 use rail_wire::HttpReply;
@@ -69,26 +69,34 @@ pub(crate) async fn send<E: Errand>(
     let Envelope { target, letter, key, fix } = envelope;
     let hint = key.map(Secret::hint);
     log.note(Note::Sending { target: (*target).clone(), key: hint.clone() });
-    let mut open =
-        Open { log, target, key: hint, fix: *fix, sent: Instant::now(), status: None, closed: false };
-    let arrived = deliver(transport, errand, letter, *key, &mut open.status).await;
+    let (sent, seen) = (Instant::now(), Seen::default());
+    let mut open = Open { log, target, key: hint, fix: *fix, sent, seen, closed: false };
+    let arrived = deliver(transport, errand, letter, *key, &mut open.seen).await;
     let protocol = letter.protocol();
     match arrived {
         Ok(Received::Content(answer)) => {
+            open.seen.reported = Usage::default();
             let took = open.close(Outcome::Answered, false);
             Ok(Arrived::Content(answer, took))
         }
         Ok(Received::Empty(answer)) => {
-            open.close(Outcome::Empty, false);
+            open.close(Outcome::Empty, true);
             Ok(Arrived::Empty(answer))
         }
         Err(failure) => {
             let class = failure.class(protocol, letter.body());
-            let charge = failure.may_be_charged(open.status);
+            let charge = failure.may_be_charged(open.seen.status);
             open.close(Outcome::Failed { class: class.clone(), problem: failure.to_string() }, charge);
             Err((class, failure.error()))
         }
     }
+}
+
+/// What was seen of an answer, whatever became of it.
+#[derive(Default)]
+struct Seen {
+    status: Option<u16>,
+    reported: Usage,
 }
 
 /// The answer as far as its errand wants it.
@@ -97,18 +105,18 @@ async fn deliver<E: Errand>(
     errand: &E,
     letter: &Letter,
     key: Option<&Secret>,
-    status: &mut Option<u16>,
+    seen: &mut Seen,
 ) -> Result<Received<E::Got>, Failure> {
     let outgoing = letter.outgoing(key);
     let limits = Limits::from_now(outgoing.provider.timeouts, letter.kind());
     let incoming = limits.wait(transport.send(outgoing)).await?.map_err(Failure::Transport)?;
-    *status = Some(incoming.status);
+    seen.status = Some(incoming.status);
     if !(200..300).contains(&incoming.status) {
         let mut error = refusal(letter, incoming, &limits).await;
         said::settle(letter.provider(), &mut error);
         return Err(Failure::Said(error));
     }
-    errand.receive(letter, incoming, limits).await
+    errand.receive(letter, incoming, limits, &mut seen.reported).await
 }
 
 /// Reads an error answer, as far as it comes.
@@ -141,7 +149,7 @@ struct Open<'a, 'n> {
     key: Option<String>,
     fix: Option<&'a Fix>,
     sent: Instant,
-    status: Option<u16>,
+    seen: Seen,
     closed: bool,
 }
 
@@ -154,10 +162,13 @@ impl Open<'_, '_> {
             key: self.key.take(),
             began: self.sent.duration_since(self.log.began),
             took,
-            status: self.status,
+            status: self.seen.status,
             fix: self.fix.cloned(),
             outcome,
             possible_charge,
+            reported: Some(std::mem::take(&mut self.seen.reported))
+                .filter(|reported| reported.total() > 0)
+                .map(Box::new),
         };
         self.log.note(Note::Sent(sent.clone()));
         self.log.sent.push(sent);

@@ -5,6 +5,9 @@ use rail_model::{Extras, Loss, ProtocolId};
 /// Where a codec keeps the answers beside the first one.
 pub(crate) const OTHER_CHOICES: &str = "choices[1..]";
 
+/// So many are told of one answer: who answers decides how many there are.
+const MOST: usize = 1000;
+
 /// The losses of one answer, each told once however often it happens in a stream.
 #[derive(Default, Debug)]
 pub(crate) struct Told {
@@ -16,7 +19,7 @@ impl Told {
     /// Names a loss, unless this path was named before.
     pub(crate) fn once(&mut self, path: impl Into<String>, reason: &str) {
         let path = path.into();
-        if !self.seen.contains(&path) {
+        if self.seen.len() < MOST && !self.seen.contains(&path) {
             self.losses.push(Loss::new(path.clone(), reason));
             self.seen.insert(path);
         }

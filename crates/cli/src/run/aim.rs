@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use rail_config::Loaded;
 use rail_model::{Extras, ProtocolId, Request, ToolDecl, ToolKind};
-use rail_route::{Attempt, Client, Facts, Health, PlanInput, Target, facts, plan};
+use rail_route::{Attempt, Client, Facts, Health, PlanInput, Target, Thinks, facts, plan};
 use rail_upstream::cassette_protocol;
 
 use crate::Failure;
@@ -24,6 +24,8 @@ pub(crate) struct Aim {
     pub(crate) output: Option<u64>,
     /// Whether images find someone who sees them.
     pub(crate) vision: bool,
+    /// How whoever answers first is told to think.
+    pub(crate) thinking: Thinks,
     /// The protocol of whoever answers first.
     pub(crate) protocol: ProtocolId,
     /// Who answers first.
@@ -56,6 +58,7 @@ impl Aim {
             window: windows.max(),
             output: first.profile.max_output,
             vision: seeing.iter().any(|attempt: &Attempt| attempt.profile.vision),
+            thinking: first.profile.thinking,
             protocol: spoken(first)?,
             first: first.target.clone(),
         })

@@ -1,5 +1,8 @@
 //! Codex CLI.
 
+use rail_gateway::codex_model;
+use rail_route::ModelProfile;
+use rail_wire::openai_responses;
 use serde_json::{Value, json};
 
 use super::aim::Aim;
@@ -11,9 +14,6 @@ pub(super) const CLIENT: Client =
 
 const CATALOG: &str = "codex-models.json";
 const TOKEN: &str = "RAIL_RUN_TOKEN";
-
-/// What a model is told that Codex has no prompt for. It knows its own models only, and without a prompt it would take none.
-const INSTRUCTIONS: &str = include_str!("codex.md");
 
 /// What would make it sign in as someone.
 const ELSEWHERE: [&str; 2] = ["CODEX_API_KEY", "OPENAI_BASE_URL"];
@@ -37,12 +37,12 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
         ("check_for_update_on_startup".to_owned(), "false".to_owned()),
     ];
     settings.extend(provider.map(|(key, value)| (format!("model_providers.switchrail.{key}"), value)));
-    if aim.protocol.name() != "openai-responses" {
+    if aim.protocol != openai_responses::ID {
         // Only OpenAI runs the search that it declares, and a request with it would count as one for the web.
         settings.push(("web_search".to_owned(), text("disabled")));
     }
     let mut launch = Launch::default().unset(&ELSEWHERE).set(TOKEN, token.reveal());
-    if !knows(aim.model()) {
+    if !knows(aim) {
         let path = pointing.file(CATALOG).display().to_string();
         settings.push(("model_catalog_json".to_owned(), text(&path)));
         launch = launch.file(CATALOG, catalog(aim));
@@ -52,33 +52,17 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
     launch
 }
 
-/// Whether Codex has a prompt and figures of its own for a model of this name.
-fn knows(model: &str) -> bool {
-    model.starts_with("gpt-")
+/// Whether Codex has a prompt and figures of its own for whoever answers. Others may have such a name too, and other figures.
+fn knows(aim: &Aim) -> bool {
+    let its_own = aim.protocol == openai_responses::ID && aim.first.model == aim.model();
+    its_own && aim.model().starts_with("gpt-")
 }
 
 /// The list of models that Codex knows: the one that is asked for, as its profile has it.
 fn catalog(aim: &Aim) -> Value {
-    let efforts = ["low", "medium", "high"].map(|effort| json!({"effort": effort, "description": effort}));
-    let modalities = if aim.vision { json!(["text", "image"]) } else { json!(["text"]) };
-    json!({"models": [{
-        "slug": aim.model(),
-        "display_name": aim.model(),
-        "description": "through Switchrail",
-        "base_instructions": INSTRUCTIONS,
-        "apply_patch_tool_type": "freeform",
-        "shell_type": "unified_exec",
-        "context_window": aim.window,
-        "input_modalities": modalities,
-        "supported_reasoning_levels": efforts,
-        "support_verbosity": false,
-        "supports_parallel_tool_calls": true,
-        "truncation_policy": {"mode": "tokens", "limit": 10_000},
-        "experimental_supported_tools": [],
-        "visibility": "list",
-        "supported_in_api": true,
-        "priority": 0,
-    }]})
+    let Aim { window, vision, thinking, .. } = *aim;
+    let profile = ModelProfile { window, vision, thinking, ..ModelProfile::default() };
+    json!({"models": [codex_model(aim.model(), &profile, 0)]})
 }
 
 /// A string as TOML has it.

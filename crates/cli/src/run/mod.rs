@@ -108,23 +108,31 @@ mod tests {
     use std::path::Path;
 
     use rail_config::Env;
-    use rail_route::Target;
+    use rail_route::{Target, Thinks};
     use rail_stdx::Secret;
-    use rail_wire::openai_chat;
+    use rail_wire::{openai_chat, openai_responses};
 
     use super::launch::{Launch, Pointing};
     use super::*;
 
     /// What a client is given, where its files are in `/temp`.
     fn launched(client: &Client, asked: Option<&str>, variables: &[(&str, &str)]) -> Launch {
-        let aim = Aim {
+        launched_at(aim(asked), client, variables)
+    }
+
+    fn aim(asked: Option<&str>) -> Aim {
+        Aim {
             asked: asked.map(str::to_owned),
             window: Some(131_072),
             output: Some(16_384),
             vision: false,
+            thinking: Thinks::AsAsked,
             protocol: openai_chat::PROTOCOL.id,
             first: Target::new("p", "m"),
-        };
+        }
+    }
+
+    fn launched_at(aim: Aim, client: &Client, variables: &[(&str, &str)]) -> Launch {
         let env: Env = variables.iter().copied().collect();
         let (token, folder) = (Secret::new("rail-run-0"), Path::new("/temp"));
         let pointing = Pointing { url: "http://127.0.0.1:1", token: &token, aim: &aim, folder, env: &env };
@@ -173,8 +181,15 @@ mod tests {
     #[test]
     fn a_model_that_codex_knows_needs_no_catalog() {
         let codex = client::find("codex").unwrap();
-        assert_eq!(launched(codex, Some("gpt-6.1-sol"), &[]).files, []);
-        assert_eq!(launched(codex, Some("p,gpt-6.1-sol"), &[]).files.len(), 1);
+        for (asked, model, protocol, files) in [
+            ("gpt-6.1-sol", "gpt-6.1-sol", openai_responses::ID, 0),
+            ("p,gpt-6.1-sol", "gpt-6.1-sol", openai_responses::ID, 1),
+            ("gpt-6.1-sol", "small", openai_responses::ID, 1),
+            ("gpt-oss:20b", "gpt-oss:20b", openai_chat::PROTOCOL.id, 1),
+        ] {
+            let aim = Aim { first: Target::new("p", model), protocol, ..aim(Some(asked)) };
+            assert_eq!(launched_at(aim, codex, &[]).files.len(), files, "{asked} {model} {protocol}");
+        }
     }
 
     #[test]
@@ -185,6 +200,13 @@ mod tests {
         let (_, config) = launch.set.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();
         let config: serde_json::Value = serde_json::from_str(config).unwrap();
         assert_eq!((&config["theme"], &config["model"]), (&"dark".into(), &"switchrail/switchrail".into()));
+        let said = [("OPENCODE_CONFIG_CONTENT", "{\"theme\": \"dark\", // mine\n}")];
+        let launch = launched(client::find("opencode").unwrap(), None, &said);
+        let (_, config) = launch.set.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();
+        assert!(config.contains("\"theme\":\"dark\"") && launch.warnings.is_empty(), "{config}");
+        let said = [("OPENCODE_CONFIG_CONTENT", "{"), ("NO_PROXY", "x.test")];
+        let launch = launched(client::find("opencode").unwrap(), None, &said);
+        assert!(launch.warnings.concat().contains("OPENCODE_CONFIG_CONTENT"), "{:?}", launch.warnings);
         let proxies = launch.set.iter().find(|(name, _)| name == "NO_PROXY").unwrap();
         assert_eq!(proxies.1, "x.test,127.0.0.1,localhost");
     }

@@ -1,6 +1,7 @@
 //! opencode.
 
-use serde_json::{Value, json};
+use rail_config::import::read_json;
+use serde_json::json;
 
 use super::client::Client;
 use super::launch::{Launch, Pointing, over};
@@ -32,9 +33,15 @@ fn launch(pointing: &Pointing<'_>) -> Launch {
         "model": name,
         "small_model": name,
     });
-    let said = env.get(VARIABLE).and_then(|text| serde_json::from_str(text).ok());
-    Launch::default()
-        .set(VARIABLE, over(said.unwrap_or(Value::Null), config).to_string())
+    let (mut launch, said) = (Launch::default(), env.get(VARIABLE).map(read_json).transpose());
+    if let Err(problem) = &said {
+        launch
+            .warnings
+            .push(format!("{VARIABLE} can't be read, so that what it says does not count here: {problem}"));
+    }
+    let said = said.ok().flatten().unwrap_or_default();
+    launch
+        .set(VARIABLE, over(said, config).to_string())
         .set("OPENCODE_DISABLE_AUTOUPDATE", "1")
         .set("OPENCODE_DISABLE_MODELS_FETCH", "1")
 }

@@ -32,6 +32,11 @@ impl Serve {
         if loaded.routing.providers.is_empty() {
             output::tell(&format!("warning: {NONE}"));
         }
+        if let Some(problem) =
+            Otlp::warning(&inputs.env).filter(|_| Otlp::find(&loaded, &inputs.env).is_some())
+        {
+            output::tell(&format!("warning: {problem}"));
+        }
         let banner = hijack::banner(&loaded.extras.hijack, loaded.routing.active.as_deref());
         let upstream = upstream(&loaded, &inputs.env).shrinking(shrink_image);
         let runtime = serving_runtime()?;

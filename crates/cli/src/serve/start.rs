@@ -103,7 +103,12 @@ pub(crate) async fn begin(start: Start) -> Result<Running, Failure> {
     let ledger = Ledger::open(&place).await.map_err(|error| Failure::Task(error.into()))?;
     let has_keys = ledger.has_keys().await.map_err(|error| Failure::Task(error.into()))?;
     if !has_keys && !addr.ip().to_canonical().is_loopback() {
-        return Err(Failure::Usage(ServeError::Open(addr).into()));
+        return Err(Failure::Usage(match place {
+            Place::File(_) | Place::Postgres(_) => ServeError::Open(addr).into(),
+            Place::Memory => anyhow!(
+                "{addr} can be reached from other machines, and this gateway can have no keys, since its ledger is in memory only; listen on 127.0.0.1"
+            ),
+        }));
     }
     let about = about(&configuration.current(), has_keys, &place);
     let upstream = match &health {

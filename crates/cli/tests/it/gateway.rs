@@ -63,9 +63,9 @@ impl Serving {
         assert!(sent.success());
     }
 
-    /// Waits until nobody listens any more.
-    pub(crate) fn is_closed(&self) {
-        while TcpStream::connect(&self.addr).is_ok() {}
+    /// Waits until it says that it stops.
+    pub(crate) fn is_stopping(&self) {
+        until_it_stops(&self.addr);
     }
 
     /// Its exit code once it has ended.
@@ -99,6 +99,18 @@ impl Drop for Serving {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Waits until a gateway says that it stops.
+pub(crate) fn until_it_stops(addr: &str) {
+    let mut said = String::new();
+    while !said.contains("stopping") {
+        said.clear();
+        let mut stream = TcpStream::connect(addr).unwrap();
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+        // One that it took just before it heard is closed without a word.
+        let _ = stream.read_to_string(&mut said);
     }
 }
 

@@ -345,7 +345,7 @@ fn usage_is_told_apart() {
     === stdout
     === stderr
     error: invalid value 'colour' for '--by <BY>'
-      [possible values: model, day, session, key, client, virtual, provider]
+      [possible values: model, day, session, key, client, virtual-model, provider]
 
     For more information, try '--help'.
     ");
@@ -381,4 +381,26 @@ fn keys_and_usage_in_postgresql() {
     === stderr
     rail: the ledger postgres://127.0.0.1:1/rail can't be opened: error connecting to server: Connection refused (os error 111); is the server running, and is its address right?
     ");
+}
+
+#[test]
+fn a_model_that_would_say_nothing_is_an_error() {
+    let home = Home::new();
+    for args in [
+        &["usage", "-m", "x"][..],
+        &["key", "list", "-m", "x"],
+        &["-m", "x", "serve"],
+        &["replay", "f", "-m", "x"],
+    ] {
+        let said = said(&home, args);
+        assert!(
+            said.contains("`--model` says nothing to this command") && said.starts_with("exit 2\n"),
+            "{said}"
+        );
+    }
+    let made = said(&home, &["key", "create", "a", "-m", "x"]);
+    assert!(!made.contains("says nothing"), "{made}");
+    let by = |word: &str| said(&home, &["usage", "--json", "--by", word]).replace(char::is_numeric, "");
+    assert_eq!(by("virtual-model"), by("virtual"));
+    assert!(by("virtual").contains("\"by\": \"virtual-model\""), "{}", by("virtual"));
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStderr, ChildStdout, Command};
 
+use crate::gateway::until_it_stops;
 use crate::home::Home;
 
 const CONFIG: &str = ".config/switchrail/config.toml";
@@ -109,8 +110,8 @@ fn ctrl_c_ends_it_with_130_and_twice_at_once() {
         .unwrap();
     stream.read_exact(&mut [0; 12]).unwrap();
     serving.signal("-INT");
-    // It has heard of the first once nobody listens any more.
-    while TcpStream::connect(&serving.addr).is_ok() {}
+    // It says when it has heard of the first.
+    until_it_stops(&serving.addr);
     serving.signal("-TERM");
     assert_eq!(serving.end(), (Some(130), String::new()));
 }
@@ -141,7 +142,7 @@ fn what_keeps_it_from_serving_is_told() {
     ");
     let open = said(&["serve", "--listen", "0.0.0.0:0"]);
     insta::assert_snapshot!(open.split_once(" can be").unwrap().1, @"
-     reached from other machines, and there are no keys; make one with `rail key create`, or listen on 127.0.0.1
+     reached from other machines, and there are no keys; make one with `rail key create NAME`, or listen on 127.0.0.1
     exit 2
     ");
     insta::assert_snapshot!(said(&["serve", "--listen", "nowhere"]), @"

@@ -24,8 +24,8 @@ const SCENARIOS: [(&str, &str); 6] = [
 
 /// What is left alone, with what to do instead.
 const INSTEAD: [(&str, &str); 6] = [
-    ("APIKEY", "make keys for the gateway's clients with `rail key create`"),
-    ("APIKEYS", "make keys for the gateway's clients with `rail key create`"),
+    ("APIKEY", "make keys for the gateway's clients with `rail key create NAME`"),
+    ("APIKEYS", "make keys for the gateway's clients with `rail key create NAME`"),
     ("LOG", "run `rail serve -v` to see each request"),
     ("LOG_LEVEL", "run `rail serve -v`, or `-vv` for more"),
     ("CUSTOM_ROUTER_PATH", "no JavaScript runs here; write its conditions as `[[router.rules]]`"),

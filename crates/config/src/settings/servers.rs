@@ -10,7 +10,7 @@ use super::{SecretText, Size, Wait};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gateway {
-    /// The address it listens on, `host:port`. Other than on this machine itself it needs keys: `rail key create`.
+    /// The address it listens on, `host:port`. Other than on this machine itself it needs keys: `rail key create NAME`.
     #[schemars(extend("format" = "listen"))]
     pub listen: String,
     /// Names by which clients may call it besides `localhost` and addresses, such as `gateway.example.com`; others are refused.
@@ -75,6 +75,8 @@ pub enum GatewayLog {
 pub struct GatewayLimits {
     /// The largest body.
     pub body: Size,
+    /// The most bytes of all bodies together that are being read or wait for an answer; more wait for a moment, and are then told to come back.
+    pub bodies: Size,
     /// The largest head of a request: its line and its headers.
     pub head: Size,
     /// How many connections may be open.
@@ -85,7 +87,7 @@ pub struct GatewayLimits {
     pub requests: u32,
     /// How long a client may take for the head of a request, or let a connection rest.
     pub head_wait: Wait,
-    /// How long a client may send or take nothing in the middle of a body.
+    /// How long a client may send or take nothing in the middle of a body. The whole of a body may take as long, and a second more for each 16 KiB of it.
     pub body_wait: Wait,
 }
 
@@ -93,6 +95,7 @@ impl Default for GatewayLimits {
     fn default() -> Self {
         Self {
             body: Size(64_000_000),
+            bodies: Size(1_000_000_000),
             head: Size(64_000),
             connections: 10_000,
             requests: 8192,

@@ -1,6 +1,7 @@
 //! `GET /api/events`: what happens, as it happens.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::answer::{self, Wrong};
 use crate::Gateway;
-use crate::body::{Body, Cut};
+use crate::body::Body;
 use crate::observe::events::{NoReading, Reading};
 
 /// After how long without an event a reader is told that the stream still lives.
@@ -46,9 +47,12 @@ struct Stream {
 
 impl http_body::Body for Stream {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let stream = self.get_mut();
         if let Some(ready) = stream.ready.pop_front() {
             return Poll::Ready(Some(Ok(Frame::data(ready))));

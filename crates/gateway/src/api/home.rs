@@ -20,7 +20,7 @@ const LAST: usize = 20;
 /// The most characters of a cell.
 const MOST_CHARS: usize = 200;
 
-/// The page. On a gateway that has keys it shows nothing but how to get in: a browser has no key to show.
+/// The page. On a gateway that has keys or a guest it shows nothing but how to get in: a browser has no key to show.
 pub(crate) async fn home(gateway: &Gateway, request: &Request<Bytes>) -> Result<Response<Body>, Wrong> {
     let has_keys = gateway.ledger().has_keys().await?;
     let mut page = Html(String::new());
@@ -30,7 +30,9 @@ pub(crate) async fn home(gateway: &Gateway, request: &Request<Bytes>) -> Result<
     page.raw(STYLE);
     page.raw("</style>\n</head>\n<body>\n<h1>Switchrail</h1>\n");
     let here = here(gateway, request);
-    if has_keys {
+    if gateway.guest().is_some() {
+        page.line("This gateway is there for the one program that it was started with. `rail serve` starts one that shows what happens.");
+    } else if has_keys {
         page.line("This gateway has keys: ask whoever runs it for one. What happens here is shown to admins, under /api.");
     } else {
         let seconds = unix_ms().saturating_sub(gateway.observe().started()) / 1000;

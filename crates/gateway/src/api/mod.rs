@@ -48,18 +48,22 @@ enum Page<'a> {
     Nothing,
 }
 
-/// Who may see a page on a gateway that has keys.
+/// Among a request's extensions it says that the program sent it which the gateway was started for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guest;
+
+/// Who may see a page on a gateway that has keys or a guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seen {
     /// Whoever was let in.
     ByAll,
-    /// Who has an admin's key.
+    /// Who has an admin's key; on a gateway without keys everybody but a guest.
     ByAdmins,
 }
 
 /// Answers a request for one of the gateway's own pages; none when there is no such page.
 ///
-/// The door has let the request in. If it came with a key, that is among its extensions.
+/// The door has let the request in. If it came with a key, that is among its extensions; if a guest sent it, [`Guest`] is.
 pub(crate) async fn page(gateway: &Gateway, request: &Request<Bytes>) -> Option<Response<Body>> {
     let page = Page::at(request.uri().path())?;
     let answered = answer(gateway, page, request).await;
@@ -72,9 +76,10 @@ async fn answer(
     request: &Request<Bytes>,
 ) -> Result<Response<Body>, Wrong> {
     check_method(page, request)?;
-    let is_admin = request.extensions().get::<Key>().is_none_or(|key| key.admin);
+    let whose = request.extensions();
+    let is_admin = whose.get::<Guest>().is_none() && whose.get::<Key>().is_none_or(|key| key.admin);
     if page.seen() == Seen::ByAdmins && !is_admin {
-        let message = "this page is for keys that were made with `rail key create --admin`";
+        let message = "this page is for keys that were made with `rail key create NAME --admin`";
         return Err(Wrong::new(StatusCode::FORBIDDEN, message));
     }
     let query = request.uri().query().unwrap_or_default();

@@ -20,7 +20,7 @@ pub(crate) async fn status(gateway: &Gateway) -> Result<Response<Body>, Wrong> {
             "started": observe.started(),
             "uptime_ms": unix_ms().saturating_sub(observe.started()),
             "address": address(gateway),
-            "ledger": ledger(gateway),
+            "ledger": gateway.ledger().kind(),
             "keys": keys,
             "log_bodies": configuration.settings.gateway.log_bodies,
             "providers": configuration.routing.providers.len(),
@@ -33,9 +33,4 @@ pub(crate) async fn status(gateway: &Gateway) -> Result<Response<Body>, Wrong> {
 pub(super) fn address(gateway: &Gateway) -> String {
     let told = gateway.observe().address().map(|address| address.to_string());
     told.unwrap_or_else(|| gateway.configuration().settings.gateway.listen.clone())
-}
-
-/// Which kind of ledger there is.
-fn ledger(gateway: &Gateway) -> &'static str {
-    if gateway.configuration().settings.gateway.ledger.is_some() { "postgres" } else { "sqlite" }
 }

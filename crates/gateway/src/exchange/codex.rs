@@ -8,17 +8,8 @@ const WINDOW: u64 = 128_000;
 /// Tokens of a command's output that Codex shows to a model.
 const OUTPUT: u64 = 10_000;
 
-/// Codex demands instructions with every model that is not its own, and has no others for it.
-const INSTRUCTIONS: &str = "\
-You are a coding agent that works in a terminal, on the user's own computer, through the Codex CLI.
-
-- Work until the task is done, then say in a few plain sentences what you did and what is left. Ask only when you can't go on.
-- Look before you change: read the files concerned, search with `rg`, and follow the instructions in AGENTS.md files.
-- Change files with the `apply_patch` tool, in small patches that touch only what the task needs. Keep the style of the code around.
-- Run commands with the shell tool. Afterwards run the tests or the build where there are some, and say honestly what failed.
-- Never undo changes that are not yours, and never run what destroys data or history unless you were asked to.
-- Before a group of commands say in one short line what you are about to do.
-";
+/// What a model is told that Codex has no prompt for. It knows its own models only, and without a prompt it would take none.
+const INSTRUCTIONS: &str = include_str!("codex.md");
 
 /// The entry of one model in Codex's catalogue, as `/models?client_version=` answers and `model_catalog_json` holds it. It says
 /// what any known version of Codex wants to be told; each takes no notice of fields that it does not know.
@@ -43,7 +34,7 @@ pub fn codex_model(name: &str, profile: &ModelProfile, priority: usize) -> Value
         "display_name": name,
         "description": "served by Switchrail",
         "supported_reasoning_levels": levels,
-        "shell_type": "shell_command",
+        "shell_type": "unified_exec",
         "visibility": "list",
         "supported_in_api": true,
         "priority": priority,

@@ -20,6 +20,7 @@ use super::way::{self, Way};
 use crate::Gateway;
 use crate::arrival::Arrival;
 use crate::body::Body;
+use crate::serve::Room;
 
 /// The most text that an answer may have which has to be put together before it can be given.
 const MOST_WHOLE: usize = 256 << 20;
@@ -32,6 +33,8 @@ struct Job {
     protocol: &'static Protocol,
     /// The request as it came. It is kept until somebody answers, who may be given it as it is.
     body: Bytes,
+    /// The room that the request takes.
+    room: Room,
     request: Request,
     way: Way,
     /// When the request came, in Unix seconds, and its id.
@@ -56,8 +59,9 @@ pub(super) async fn answer(gateway: &Gateway, arrival: Arrival) -> Response<Body
         Ok(way) => way,
         Err((error, ending)) => return open.fail(inbound, &error, ending),
     };
-    let Arrival { protocol, call, at, id, .. } = arrival;
-    let job = Job { open, protocol, body: Bytes::from(call.body), request, way, came: (at / 1000, id), kind };
+    let Arrival { protocol, call, room, at, id, .. } = arrival;
+    let (body, came) = (Bytes::from(call.body), (at / 1000, id));
+    let job = Job { open, protocol, body, room, request, way, came, kind };
     match kind {
         BodyKind::Whole => whole(job).await,
         BodyKind::Stream | BodyKind::Array => pieces::answer(|outlet| stream(job, outlet)).await,
@@ -100,7 +104,7 @@ fn named(mut asked: Option<String>, target: &Target) -> Option<String> {
 /// its own; later it is said in the stream.
 async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, protocol, body, request, way, came, kind } = job;
+    let Job { mut open, protocol, body, room, request, way, came, kind } = job;
     let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
     let original = Original { protocol: protocol.id, body: &body };
@@ -141,7 +145,7 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
         begin_talk(&ReplyTo { model: model.clone(), ..about })
     });
     // A stream may go on for long: what only the question needed is let go.
-    drop((body, request, way, came));
+    drop((body, request, way, came, room));
     if relays {
         open.is_relayed(&reply);
         talk.relay(reply, model.as_deref(), keep_alive, open).await;
@@ -154,7 +158,7 @@ async fn stream(job: Job, outlet: Outlet) -> Option<Response<Body>> {
 /// Gives the answer once all of it is here.
 async fn whole(job: Job) -> Response<Body> {
     // The record is declared before what asks, and so dropped after it.
-    let Job { mut open, protocol, body, request, way, came, kind } = job;
+    let Job { mut open, protocol, body, room, request, way, came, kind } = job;
     let (inbound, heard) = (protocol.inbound, open.heard());
     let upstream = open.gateway().upstream().clone();
     let original = Original { protocol: protocol.id, body: &body };
@@ -166,7 +170,7 @@ async fn whole(job: Job) -> Response<Body> {
     begin(&mut open, &reply);
     let model = named(asked(&request), reply.target());
     if reply.relayable() {
-        drop((body, request, way));
+        drop((body, request, way, room));
         open.is_relayed(&reply);
         return match relayed(reply, model.as_deref(), &mut open).await {
             Ok(body) => {
@@ -177,7 +181,7 @@ async fn whole(job: Job) -> Response<Body> {
         };
     }
     let mut encoder = inbound.encoder(kind, &ReplyTo { model, ..reply_to(protocol, &request, &way, &came) });
-    drop((body, request, way));
+    drop((body, request, way, room));
     let (mut out, mut size) = (Vec::new(), 0);
     while let Some(event) = reply.next().await {
         let event = match event {

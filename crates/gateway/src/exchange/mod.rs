@@ -3,6 +3,7 @@
 //! [`way`] decides who may serve it, [`generate`], [`count`] and [`embed`] ask them, [`talk`] says the answer to the client in
 //! [`pieces`], and [`record`] keeps what happened: whatever does, a request that came is recorded once.
 
+mod bill;
 mod clock;
 mod codex;
 mod count;

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Response;
+use rail_ledger::Key;
 use rail_model::{ApiError, ErrorKind};
 use rail_route::{AliasTo, ModelProfile, Routing, Target};
+use rail_stdx::fits;
 use rail_wire::{HttpCall, HttpReply, gemini};
 use serde_json::{Value, json};
 
@@ -25,6 +27,8 @@ struct Listed {
     name: String,
     /// The provider of a target; Switchrail for names of our own.
     owner: String,
+    /// Who may answer.
+    targets: Vec<Target>,
     profile: Arc<ModelProfile>,
 }
 
@@ -39,7 +43,10 @@ enum Shape {
 
 /// Answers a request for all models, or for one.
 pub(super) fn answer(gateway: &Gateway, arrival: &Arrival) -> Response<Body> {
-    let listed = list(&gateway.configuration().routing);
+    let mut listed = list(&gateway.configuration().routing);
+    if let Some(key) = &arrival.key {
+        listed.retain(|model| may_ask(key, model));
+    }
     let shape = shape(arrival);
     let reply = match one(&arrival.call.path) {
         None => HttpReply::json(200, whole(shape, &listed).to_string().into_bytes()),
@@ -52,6 +59,13 @@ pub(super) fn answer(gateway: &Gateway, arrival: &Arrival) -> Response<Body> {
         },
     };
     head::of_whole(reply, None)
+}
+
+/// Whether a key may ask for a model by this name: it is allowed the name, or one of those who answer to it.
+fn may_ask(key: &Key, model: &Listed) -> bool {
+    let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
+    let target = |target: &Target| allowed(&target.model) || allowed(&target.to_string());
+    key.models.is_empty() || allowed(&model.name) || model.targets.iter().any(target)
 }
 
 /// Several protocols have the same address for it.
@@ -80,27 +94,31 @@ fn list(routing: &Routing) -> Vec<Listed> {
     let mut seen = BTreeSet::new();
     let aliases = routing.aliases.iter().filter(|alias| !alias.name.contains('*'));
     let aliases = aliases.map(|alias| {
-        let target = match &alias.to {
-            AliasTo::Classified => first(routing, "default"),
-            AliasTo::Virtual(name) => first(routing, name),
-            AliasTo::Chain(chain) => chain.0.first(),
+        let targets = match &alias.to {
+            AliasTo::Classified => chain(routing, "default"),
+            AliasTo::Virtual(name) => chain(routing, name),
+            AliasTo::Chain(chain) => chain.0.as_slice(),
         };
-        (alias.name.clone(), "switchrail".to_owned(), target.cloned())
+        (alias.name.clone(), "switchrail".to_owned(), targets.to_vec())
     });
     let virtual_models = routing.chains.keys();
     let virtual_models =
-        virtual_models.map(|name| (name.clone(), "switchrail".to_owned(), first(routing, name).cloned()));
+        virtual_models.map(|name| (name.clone(), "switchrail".to_owned(), chain(routing, name).to_vec()));
     let targets = targets(routing).into_iter();
-    let targets = targets.map(|target| (target.to_string(), target.provider.clone(), Some(target)));
+    let targets = targets.map(|target| (target.to_string(), target.provider.clone(), vec![target]));
     let all = aliases.chain(virtual_models).chain(targets);
     all.filter(|(name, ..)| seen.insert(name.clone()))
-        .map(|(name, owner, target)| Listed { name, owner, profile: profile(routing, target.as_ref()) })
+        .map(|(name, owner, targets)| {
+            let profile = profile(routing, targets.first());
+            Listed { name, owner, targets, profile }
+        })
         .collect()
 }
 
-/// Who serves a virtual model first.
-fn first<'r>(routing: &'r Routing, name: &str) -> Option<&'r Target> {
-    routing.chains.get(name).or_else(|| routing.chains.get("default"))?.0.first()
+/// Who serves a virtual model, the first first.
+fn chain<'r>(routing: &'r Routing, name: &str) -> &'r [Target] {
+    let chain = routing.chains.get(name).or_else(|| routing.chains.get("default"));
+    chain.map_or(&[], |chain| chain.0.as_slice())
 }
 
 /// Models that providers list or that chains name, in the order of their names.
@@ -134,7 +152,7 @@ fn whole(shape: Shape, listed: &[Listed]) -> Value {
 }
 
 fn entry(shape: Shape, at: usize, listed: &[Listed]) -> Value {
-    let Some(Listed { name, owner, profile }) = listed.get(at) else { return Value::Null };
+    let Some(Listed { name, owner, profile, .. }) = listed.get(at) else { return Value::Null };
     match shape {
         Shape::Anthropic => {
             json!({"type": "model", "id": name, "display_name": name, "created_at": CREATED})

@@ -1,6 +1,7 @@
 //! An answer's body that is made while it is taken: whoever takes it polls the work itself, so that nothing is made that nobody
 //! takes, and dropping it ends the work.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -10,7 +11,7 @@ use http::Response;
 use http::response::Parts;
 use http_body::Frame;
 
-use crate::body::{Body, Cut};
+use crate::body::Body;
 
 /// The work behind an answer. An answer that never began with a head is what it gives at its end.
 type Work = Pin<Box<dyn Future<Output = Option<Response<Body>>> + Send>>;
@@ -81,9 +82,12 @@ struct Pieces {
 
 impl http_body::Body for Pieces {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         let taken = this.outlet.room().piece.take();
         if let Some(piece) = taken {

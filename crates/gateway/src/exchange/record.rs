@@ -7,16 +7,16 @@ use http::Response;
 use rail_config::Loaded;
 use rail_ledger::{Ending, Entry, Hold, LEFT, Money, SentEntry};
 use rail_model::{ApiError, Event, Json, Loss, Usage};
-use rail_repair::Note as RepairNote;
 use rail_route::{Attempt, Explanation, Plan, SessionKey, Target};
-use rail_upstream::{Note, Notes, Outcome, Reply, Sent};
+use rail_upstream::{Mended, Note, Notes, Outcome, Reply, Sent};
 use rail_wire::{HttpReply, Inbound};
 
+use super::bill::{Bill, InVain};
 use super::clock::{millis, now};
 use super::head;
 use super::kept::Kept;
 use super::losses;
-use super::repairs::Repairs;
+use super::repairs::{Contents, Repairs};
 use super::tally::{self, Tally};
 use crate::arrival::Arrival;
 use crate::body::Body;
@@ -47,6 +47,8 @@ pub(super) struct Open {
     repairs: Repairs,
     kept: Option<Kept>,
     entry: Entry,
+    /// Losses that are only counted.
+    unnamed_losses: usize,
     passed_on: Vec<(String, String)>,
     closed: bool,
 }
@@ -55,7 +57,7 @@ impl Open {
     /// A request has come.
     pub(super) fn new(gateway: &Gateway, arrival: &Arrival) -> Self {
         let loaded = gateway.configuration();
-        let Arrival { id, came, at, key, protocol, operation, call } = arrival;
+        let Arrival { id, came, at, key, protocol, operation, call, room: _ } = arrival;
         let entry = Entry {
             key: key.as_ref().map(|key| key.id.clone()),
             protocol: protocol.id.name().to_owned(),
@@ -69,6 +71,7 @@ impl Open {
             operation: &entry.operation,
             traceparent: call.header("traceparent"),
         });
+        let kept = loaded.settings.gateway.log_bodies.then(|| Kept::of(&call.body));
         let (observe, state) = (gateway.observe().clone(), Mutex::default());
         Self {
             gateway: gateway.clone(),
@@ -80,10 +83,11 @@ impl Open {
             target: None,
             paid_input: None,
             tally: Tally::default(),
-            repairs: Repairs::default(),
-            kept: loaded.settings.gateway.log_bodies.then(|| Kept::of(&call.body)),
+            repairs: Repairs::new(if kept.is_some() { Contents::Kept } else { Contents::Left }),
+            kept,
             loaded,
             entry,
+            unnamed_losses: 0,
             passed_on: Vec::new(),
             closed: false,
         }
@@ -157,7 +161,9 @@ impl Open {
     /// The target's own bytes are passed on, and so is what it says beside them.
     pub(super) fn is_relayed(&mut self, reply: &Reply) {
         self.entry.relayed = true;
-        self.passed_on = reply.headers().to_vec();
+        // The provider's limits are those of its own key, which many keys of ours may share.
+        let shared = |name: &str| self.entry.key.is_some() && name.contains("ratelimit-");
+        self.passed_on = reply.headers().iter().filter(|(name, _)| !shared(name)).cloned().collect();
     }
 
     /// What the target says beside its answer, for a client that gets it as it came.
@@ -184,13 +190,13 @@ impl Open {
     }
 
     /// What was mended in its calls since the last time.
-    pub(super) fn repaired(&mut self, notes: Vec<RepairNote>) {
-        self.repairs.noted(notes);
+    pub(super) fn repaired(&mut self, mended: Mended) {
+        self.repairs.noted(mended);
     }
 
     /// What could not be told to the target, which it has said itself.
     pub(super) fn lost_to_target(&mut self, losses: &[Loss]) {
-        self.entry.losses.extend(losses::named(losses));
+        losses::name(losses, &mut self.entry.losses, &mut self.unnamed_losses);
     }
 
     /// What could not be told to the client.
@@ -251,31 +257,32 @@ impl Open {
             return;
         }
         let mut entry = std::mem::replace(&mut self.entry, Entry::begun(String::new(), 0));
-        let (sent, last) = {
-            let mut state = self.heard.state();
-            (std::mem::take(&mut state.sent), state.last.take())
-        };
+        let State { sent, last, in_vain } = std::mem::take(&mut *self.heard.state());
         entry.sent = sent;
         entry.total_ms = millis(now().saturating_duration_since(self.came));
-        entry.repairs = self.repairs.take();
-        // Whoever answered, or was asked last, is paid.
-        let paid = self.target.take().or(last);
-        let spent = match (self.paid_input, &paid) {
-            (Some(input), Some(_)) => self.tally.spent(entry.ending, input),
-            (Some(_) | None, _) => tally::nothing(),
-        };
-        entry.tokens = tally::entry(&spent);
-        entry.cost = match spent.total() {
-            0 => Some(Money(0)),
-            _ => paid.and_then(|target| cost(self.attempt(&target)?, &spent)),
-        };
-        entry.bodies = self.kept.take().map(|kept| {
-            // The configuration may have changed since the request came: both know secrets.
-            let (mask, observe) = (Mask::new(&self.loaded, []), self.gateway.observe());
-            kept.into_bodies(|text| observe.cover(&mask.cover(text)))
-        });
+        let bill = self.bill(entry.ending, last, in_vain);
+        entry.tokens = tally::entry(&bill.tokens);
+        entry.cost = bill.cost();
+        // The configuration may have changed since the request came: both know secrets. Without bodies there are none to cover.
+        let mask = self.kept.as_ref().map(|_| Mask::new(&self.loaded, [])).unwrap_or_default();
+        let observe = self.gateway.observe();
+        let cover = |text: &str| observe.cover(&mask.cover(text));
+        entry.repairs = self.repairs.take(cover);
+        entry.bodies = self.kept.take().map(|kept| kept.into_bodies(cover));
         self.gateway.observe().ended(&entry);
         self.gateway.ledger().record(entry, self.hold.take());
+    }
+
+    /// Whoever answered, or was asked last, is paid; so is who reported what it used although it gave no answer.
+    fn bill(&mut self, ending: Ending, last: Option<Target>, in_vain: InVain) -> Bill {
+        let mut bill = Bill::default();
+        let Some(input) = self.paid_input else { return bill };
+        let in_vain = in_vain.used(self.target.as_ref());
+        let answered = self.target.take().or(last).map(|target| (target, self.tally.spent(ending, input)));
+        for (target, tokens) in answered.into_iter().chain(in_vain) {
+            bill.add(&tokens, self.attempt(&target).and_then(|attempt| cost(attempt, &tokens)));
+        }
+        bill
     }
 
     fn attempt(&self, target: &Target) -> Option<&Attempt> {
@@ -314,6 +321,7 @@ struct State {
     sent: Vec<SentEntry>,
     /// The target that was asked last: the one that answers, or that was left.
     last: Option<Target>,
+    in_vain: InVain,
 }
 
 impl Heard {
@@ -330,8 +338,9 @@ impl Notes for Heard {
             Note::Sending { target, .. } => self.state().last = Some(target),
             Note::Sent(sent) => {
                 let since = now().saturating_duration_since(self.came);
-                let entry = entry(sent, since);
-                self.state().sent.push(entry);
+                let mut state = self.state();
+                state.in_vain.hear(&sent);
+                state.sent.push(entry(sent, since));
             }
             Note::Deferred { .. }
             | Note::Probing { .. }

@@ -59,7 +59,9 @@ pub(super) async fn find(
         let (target, names) = (first_target(&way.plan), names(&way.plan));
         let names: Vec<&str> = names.into_iter().chain(target.as_deref()).collect();
         let held = open.gateway().ledger().hold(&key.id, &names, expected, arrival.at).await;
-        open.holds(held.map_err(|refused| (crate::refusal::error(&refused), Ending::Refused))?);
+        open.holds(
+            held.map_err(|refused| (crate::refusal::error(&refused), crate::refusal::ending(&refused)))?,
+        );
     }
     Ok(way)
 }

@@ -74,6 +74,8 @@ struct Inner {
     events: Events,
     log: Option<Arc<Log>>,
     traces: Option<Traces>,
+    /// Refusals that were not written to the ledger.
+    unwritten: AtomicU64,
     connections: AtomicU64,
     listening: OnceLock<SocketAddr>,
     /// Secrets that are in no configuration.
@@ -177,6 +179,25 @@ impl Observe {
         let _ = self.0.listening.set(address);
     }
 
+    /// The ledger can't write records for this reason, or can again.
+    pub(crate) fn ledger(&self, trouble: Option<&str>) {
+        let (level, said) = match trouble {
+            Some(problem) => (
+                Level::Warn,
+                format!(
+                    "records can't be written and wait in memory, where there is room for some: {problem}"
+                ),
+            ),
+            None => (Level::Info, "records are written again".to_owned()),
+        };
+        self.0.remark(&Remark { level, event: "ledger", request: None, target: None, said: &said });
+    }
+
+    /// A refusal was not written to the ledger.
+    pub(crate) fn unwritten(&self) {
+        self.0.unwritten.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The configuration has changed, or could not.
     pub fn changed(&self, change: &Change) {
         let inner = &*self.0;
@@ -244,6 +265,7 @@ impl Observe {
     pub(crate) fn metrics(&self, health: &[TargetHealth], dropped_entries: u64) -> String {
         let inner = &*self.0;
         let mut dropped = vec![("event-readers", inner.events.left()), ("ledger-entries", dropped_entries)];
+        dropped.push(("refusals", inner.unwritten.load(Ordering::Relaxed)));
         dropped.extend(inner.log.as_ref().map(|log| ("log-lines", log.lost())));
         dropped.extend(inner.traces.as_ref().map(|traces| ("spans", traces.lost())));
         let connections = Some(inner.connections.load(Ordering::Relaxed)).filter(|open| *open != UNTOLD);
@@ -278,6 +300,7 @@ impl Default for Inner {
             log: None,
             traces: None,
             connections: AtomicU64::new(UNTOLD),
+            unwritten: AtomicU64::new(0),
             listening: OnceLock::new(),
             secrets: Vec::new(),
         }

@@ -121,6 +121,7 @@ pub(crate) fn sent(target: &str, outcome: Outcome) -> Note {
         fix: None,
         outcome,
         possible_charge: false,
+        reported: None,
     })
 }
 
@@ -150,6 +151,7 @@ pub(crate) fn entry(id: &str) -> Entry {
             "call": "c1",
             "tool": "read",
             "done": [{"step": "alias", "path": "name"}, {"step": "closed", "path": "arguments"}],
+            "before": {"text": "<tool_call>…"},
             "after": {"name": "read", "arguments": "{}"},
         }))],
         losses: vec!["top_k: not known there".to_owned()],

@@ -21,6 +21,27 @@ pub(super) enum Need {
     Admin,
 }
 
+/// Who was let in.
+#[derive(Clone, Debug)]
+pub(super) enum Admitted {
+    /// Somebody on this machine, at a gateway without keys.
+    Neighbour,
+    /// The program that this gateway was started for.
+    Guest,
+    /// Who has this key.
+    Holder(Key),
+}
+
+impl Admitted {
+    /// The key it came with, if there was one.
+    pub(super) fn key(self) -> Option<Key> {
+        match self {
+            Self::Neighbour | Self::Guest => None,
+            Self::Holder(key) => Some(key),
+        }
+    }
+}
+
 /// Whether there are keys. The ledger is asked no more than once in a while, so that a gateway without keys does not look into it for
 /// every request; once there are keys, there always are.
 #[derive(Default)]
@@ -54,15 +75,16 @@ pub(super) struct Caller<'a> {
     pub(super) now: u64,
 }
 
-/// Lets a caller in, with its key where there are keys; before anything of its body is read.
+/// Lets a caller in, before anything of its body is read.
 ///
 /// Without any key the gateway is open to this machine, whatever keys clients send. Its browsers could then be used by any page, so
-/// that pages of other sites are kept out; where keys are needed, such a page has none. A gateway for a guest is never open.
+/// that pages of other sites are kept out; where keys are needed, such a page has none. A gateway for a guest is never open, and
+/// the guest may use models, but not see what others did with them.
 pub(super) async fn admit(
     caller: &Caller<'_>,
     door: &Door,
     settings: &settings::Gateway,
-) -> Result<Option<Key>, Refused> {
+) -> Result<Admitted, Refused> {
     let sent = Sent::read(caller.headers, caller.query);
     if !sent.in_address.is_empty() && !settings.url_keys {
         return Err(unauthorized(IN_ADDRESS));
@@ -71,7 +93,7 @@ pub(super) async fn admit(
     if let (Some(secret), Need::Any) = (guest, caller.need)
         && sent.has(secret)
     {
-        return Ok(None);
+        return Ok(Admitted::Guest);
     }
     let ledger = door.gateway.ledger();
     if !door.has_keys.ask(ledger, caller.now).await? {
@@ -79,7 +101,7 @@ pub(super) async fn admit(
             return Err(unauthorized(NO_GUEST));
         }
         return match (door.reach, foreign_origin(caller.headers, &settings.hosts)) {
-            (Reach::Here, None) => Ok(None),
+            (Reach::Here, None) => Ok(Admitted::Neighbour),
             (Reach::Here, Some(origin)) => Err(foreign(origin)),
             (Reach::Others, _) => Err(unauthorized(NO_KEYS)),
         };
@@ -93,21 +115,21 @@ pub(super) async fn admit(
         Need::Admin if !key.admin => Err(Refused::new(
             ErrorKind::Permission,
             format!(
-                "the key `{}` may not change anything here; use one made by `rail key create --admin`",
+                "the key `{}` may not change anything here; use one made by `rail key create NAME --admin`",
                 key.name
             ),
         )),
-        Need::Admin | Need::Any => Ok(Some(key)),
+        Need::Admin | Need::Any => Ok(Admitted::Holder(key)),
     }
 }
 
 const IN_ADDRESS: &str = "a key in the address, `?key=`, stays in logs and histories; send it as the header `x-goog-api-key`, `x-api-key` or \
      `authorization: Bearer`, or let it pass by `gateway.url_keys = true`";
 const NO_KEYS: &str = "this gateway can be reached from other machines and has no keys, so that it takes no requests; make one with \
-     `rail key create`";
+     `rail key create NAME`";
 const NO_GUEST: &str = "this gateway is there for one program, which `rail run`, `rail record` or `rail replay` has started; start another by `rail serve`";
 const NO_KEY: &str = "this gateway needs a key, and none was sent; send one as `authorization: Bearer`, `x-api-key` or `x-goog-api-key`; \
-     `rail key create` makes them";
+     `rail key create NAME` makes one";
 const SEVERAL: &str = "several different keys were sent; send one, in one header (a client may have more than one variable set, such as \
      ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN)";
 
@@ -115,7 +137,7 @@ fn foreign(origin: &[u8]) -> Refused {
     let origin: String =
         String::from_utf8_lossy(origin).chars().filter(|c| !c.is_control()).take(200).collect();
     let message = format!(
-        "the page `{origin}` is not of this machine, and the gateway is open to this machine only; make a key with `rail key create`, \
+        "the page `{origin}` is not of this machine, and the gateway is open to this machine only; make a key with `rail key create NAME`, \
          or name its host in `gateway.hosts`"
     );
     Refused::new(ErrorKind::Permission, message)

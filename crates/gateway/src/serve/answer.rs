@@ -1,4 +1,5 @@
 use std::any::Any;
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::body::{Body, Cut};
+use crate::body::Body;
 
 /// The body of an answer on its way out; its request counts as one on its way until this is dropped.
 pub(super) struct Answer {
@@ -18,9 +19,12 @@ pub(super) struct Answer {
 
 impl http_body::Body for Answer {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 

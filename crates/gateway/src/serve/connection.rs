@@ -9,14 +9,14 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Door;
-use super::line::{Ending, Line};
+use super::line::{Begun, Ending, Line};
 use super::visit::answer;
 
 /// The least that hyper may keep of a connection in memory, each way.
 const LEAST_BUFFER: usize = 64 << 10;
 
-/// Serves a connection to its end; once the gateway stops, only what is on its way.
-pub(super) async fn run(door: Arc<Door>, stream: TcpStream, _place: OwnedSemaphorePermit) {
+/// Serves a connection to its end; once the gateway stops, only what is on its way, and one request of those who come later.
+pub(super) async fn run(door: Arc<Door>, stream: TcpStream, _place: OwnedSemaphorePermit, begun: Begun) {
     // Without it small pieces of a stream would be held back; with a broken connection the first read tells.
     let _ = stream.set_nodelay(true);
     let loaded = door.gateway.configuration();
@@ -25,13 +25,18 @@ pub(super) async fn run(door: Arc<Door>, stream: TcpStream, _place: OwnedSemapho
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.head_wait.0)
+        .keep_alive(begun == Begun::InTime)
         .max_header_size(head)
         .max_buf_size(head.max(LEAST_BUFFER));
-    let ending = Arc::new(Ending::default());
+    let ending = Arc::new(Ending { begun, ..Ending::default() });
     let line = Line::new(stream, limits.body_wait.0, Arc::clone(&ending));
     drop(loaded);
     let service = service_fn(|request| answer(Arc::clone(&door), Arc::clone(&ending), request));
     let mut connection = pin!(http.serve_connection(TokioIo::new(line), service));
+    match begun {
+        Begun::InTime => {}
+        Begun::Late => return drop(connection.await),
+    }
     tokio::select! {
         // What went wrong with a connection, its client knows best.
         _ended = connection.as_mut() => return,

@@ -32,6 +32,18 @@ pub(super) struct Ending {
     pub(super) unread: AtomicBool,
     /// The gateway stops, and waits for no client that has nothing to say.
     pub(super) leaving: AtomicBool,
+    /// When it began.
+    pub(super) begun: Begun,
+}
+
+/// When a connection began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Begun {
+    /// While the gateway takes requests.
+    #[default]
+    InTime,
+    /// While it only brings to their end those that it has: it answers one request, for no model.
+    Late,
 }
 
 impl<S> Line<S> {
@@ -151,7 +163,8 @@ mod tests {
     async fn a_gateway_that_stops_waits_only_for_what_is_unread() {
         for unread in [false, true] {
             let (near, _far) = duplex(16);
-            let ending = Arc::new(Ending { unread: unread.into(), leaving: true.into() });
+            let ending =
+                Arc::new(Ending { unread: unread.into(), leaving: true.into(), ..Ending::default() });
             let begun = tokio::time::Instant::now();
             Line::new(near, Duration::from_secs(60), ending).shutdown().await.unwrap();
             assert_eq!(begun.elapsed() >= LINGER, unread);

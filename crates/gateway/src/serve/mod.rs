@@ -14,10 +14,13 @@ mod keys;
 mod line;
 mod paths;
 mod read;
+mod readiness;
 mod record;
 mod refused;
+mod room;
 mod visit;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,8 +36,13 @@ use tokio_util::sync::CancellationToken;
 use self::admit::HasKeys;
 use self::hosts::Reach;
 use self::ids::Ids;
+use self::line::Begun;
+use self::readiness::Readiness;
 use self::record::Written;
+use self::room::Rooms;
 use crate::Gateway;
+
+pub(crate) use self::room::Room;
 
 /// The pause after a connection could not be taken: the system has no more of them for now.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -44,7 +52,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub enum ServeError {
     /// It would be open to others.
     #[error(
-        "{0} can be reached from other machines, and there are no keys; make one with `rail key create`, or listen on 127.0.0.1"
+        "{0} can be reached from other machines, and there are no keys; make one with `rail key create NAME`, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
     /// Whether there are keys can't be told.
@@ -62,15 +70,17 @@ struct Door {
     stop: CancellationToken,
     /// How many more requests may be on their way.
     places: Arc<Semaphore>,
+    rooms: Rooms,
     has_keys: HasKeys,
     ids: Ids,
     written: Written,
+    readiness: Readiness,
 }
 
-/// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Nothing that it began
-/// goes on after it has returned, or was dropped.
+/// Serves until it is told to stop, then lets answers come to their end for as long as the configuration says. Meanwhile its own pages
+/// answer, and requests to models are told to go elsewhere. Nothing that it began goes on after it has returned, or was dropped.
 ///
-/// The limits on connections and requests are those of its start; all other settings are followed as they change.
+/// The limits on connections, requests and all bodies together are those of its start; all other settings are followed as they change.
 pub async fn serve(
     gateway: Gateway,
     listener: TcpListener,
@@ -86,31 +96,55 @@ pub async fn serve(
     let loaded = gateway.configuration();
     let limits = &loaded.settings.gateway.limits;
     let (connections, places) = (most(limits.connections), most(limits.requests));
+    let rooms = Rooms::new(limits.bodies.0);
     drop(loaded);
     gateway.observe().listening(address);
     let (has_keys, ids) = (HasKeys::default(), Ids::new(fastrand::u32(..)));
-    let door = Door { gateway, reach, stop, places, has_keys, ids, written: Written::default() };
-    let door = Arc::new(door);
+    let (written, readiness) = (Written::default(), Readiness::default());
+    let door = Arc::new(Door { gateway, reach, stop, places, rooms, has_keys, ids, written, readiness });
+    let mut trouble = door.gateway.ledger().trouble();
     let mut open = JoinSet::new();
     loop {
         door.gateway.observe().connections(open.len() as u64);
         tokio::select! {
+            biased;
             () = door.stop.cancelled() => break,
             Some(_ended) = open.join_next() => {}
+            // It never closes while the gateway has its ledger.
+            Ok(()) = trouble.changed() => {
+                door.gateway.observe().ledger(trouble.borrow_and_update().as_deref());
+            }
             (stream, place) = take(&listener, &connections) => {
-                open.spawn(connection::run(Arc::clone(&door), stream, place));
+                open.spawn(connection::run(Arc::clone(&door), stream, place, Begun::InTime));
             }
         }
     }
-    drop(listener);
     door.gateway.observe().close_events();
     let grace = door.gateway.configuration().settings.gateway.grace.0;
-    let ended = timeout(grace, async { while open.join_next().await.is_some() {} }).await;
+    let drained = timeout(grace, async { while open.join_next().await.is_some() {} });
+    let ended = tokio::select! {
+        ended = drained => ended,
+        never = turn_away(&door, &listener, &connections) => match never {},
+    };
+    drop(listener);
     if ended.is_err() {
         door.gateway.cut_off();
         open.shutdown().await;
     }
     Ok(())
+}
+
+/// Answers whoever comes while the gateway stops: that it does, so that a load balancer learns of it before the door is closed.
+async fn turn_away(door: &Arc<Door>, listener: &TcpListener, connections: &Arc<Semaphore>) -> Infallible {
+    let mut late = JoinSet::new();
+    loop {
+        tokio::select! {
+            Some(_ended) = late.join_next() => {}
+            (stream, place) = take(listener, connections) => {
+                late.spawn(connection::run(Arc::clone(door), stream, place, Begun::Late));
+            }
+        }
+    }
 }
 
 /// The next connection, once there is a place for it: until then clients wait in the system's own queue.

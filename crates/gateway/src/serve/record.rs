@@ -10,7 +10,8 @@ use super::clock::Moment;
 use crate::Gateway;
 use crate::observe::Came;
 
-/// So many refusals are written to the ledger in a minute: who has no key must not be able to fill a disk. All are observed.
+/// So many refusals of requests without a known key are written to the ledger in a minute: who has none must not be able to fill a
+/// disk. All are observed, and those that are not written are counted.
 const MOST_WRITTEN: u32 = 120;
 
 /// A request that was turned away at an endpoint.
@@ -23,6 +24,7 @@ pub(super) struct Turned<'a> {
     pub(super) operation: Operation,
     pub(super) status: u16,
     pub(super) problem: &'a str,
+    pub(super) ending: Ending,
 }
 
 /// How many refusals were written lately.
@@ -62,14 +64,16 @@ pub(super) fn record(gateway: &Gateway, written: &Written, turned: &Turned<'_>) 
         operation: operation.to_owned(),
         stream: turned.operation == Operation::GenerateStream,
         total_ms: now.millis_since(turned.came),
-        ending: Ending::Refused,
+        ending: turned.ending,
         status: turned.status,
         problem: Some(turned.problem.to_owned()),
         ..Entry::begun(turned.id.to_owned(), turned.came.unix_ms)
     };
     gateway.observe().ended(&entry);
-    if written.one_more(now.unix_ms) {
+    if entry.key.is_some() || written.one_more(now.unix_ms) {
         gateway.ledger().record(entry, None);
+    } else {
+        gateway.observe().unwritten();
     }
 }
 

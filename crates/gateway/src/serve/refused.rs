@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use rail_ledger::Refusal;
+use rail_ledger::{Ending, Refusal};
 use rail_model::{ApiError, ErrorKind};
 use rail_wire::{HttpReply, Protocol};
 
@@ -17,12 +17,13 @@ pub(super) struct Refused {
     status: Option<u16>,
     error: ApiError,
     header: Option<(HeaderName, String)>,
+    ending: Ending,
 }
 
 impl Refused {
     /// A refusal with the status that the client's protocol has for its kind.
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { status: None, error: ApiError::new(kind, message), header: None }
+        Self { status: None, error: ApiError::new(kind, message), header: None, ending: Ending::Refused }
     }
 
     /// The same with this status.
@@ -39,6 +40,11 @@ impl Refused {
     pub(super) fn come_back_after(mut self, wait: Duration) -> Self {
         self.error.retry_after = Some(wait);
         self
+    }
+
+    /// What it makes of the request.
+    pub(super) fn ending(&self) -> Ending {
+        self.ending
     }
 
     /// What the client is told.
@@ -67,7 +73,7 @@ impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
         let error = crate::refusal::error(&refusal);
         let header = (error.kind == ErrorKind::Authentication).then(challenge);
-        Self { status: None, error, header }
+        Self { status: None, error, header, ending: crate::refusal::ending(&refusal) }
     }
 }
 

@@ -10,24 +10,25 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use http_body::Body as _;
 use hyper::body::Incoming;
 use rail_config::Loaded;
-use rail_ledger::{Key, KeyId};
+use rail_ledger::KeyId;
 use rail_model::ErrorKind;
 use rail_wire::{HttpCall, Operation, Protocol, anthropic};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::Door;
-use super::admit::{Caller, Need, admit};
+use super::admit::{Admitted, Caller, Need, admit};
 use super::answer::{Answer, caught};
 use super::clock::Moment;
 use super::hosts::{WrongHost, check_host};
 use super::keys::{KEY_HEADERS, without_keys};
-use super::line::Ending;
+use super::line::{Begun, Ending};
 use super::paths::{self, Page, Place};
 use super::read::read;
 use super::record::{Turned, record};
 use super::refused::Refused;
-use crate::api::page;
+use super::room::Room;
+use crate::api::{Guest, page};
 use crate::arrival::Arrival;
 use crate::body::Body;
 use crate::exchange::exchange;
@@ -66,6 +67,7 @@ pub(super) async fn answer(
         protocol: paths::guess(&head.headers, head.uri.path()),
         loaded: door.gateway.configuration(),
         unread: !body.is_end_stream(),
+        begun: ending.begun,
         door: &door,
         head,
         body,
@@ -102,6 +104,8 @@ struct Visit<'a> {
     body: Incoming,
     /// Whether there may be more of the body.
     unread: bool,
+    /// When its connection began.
+    begun: Begun,
     key: Option<KeyId>,
     place: Option<OwnedSemaphorePermit>,
 }
@@ -122,7 +126,10 @@ impl Visit<'_> {
         match place {
             Place::Model { protocol, operation, path } => {
                 self.protocol = protocol;
-                let answer = self.model(operation, path).await;
+                let answer = match self.begun {
+                    Begun::InTime => self.model(operation, path).await,
+                    Begun::Late => Err(stopping()),
+                };
                 answer.inspect_err(|refused| self.record(operation, refused))
             }
             Place::Page(page) => self.page(page).await,
@@ -152,11 +159,11 @@ impl Visit<'_> {
 
     /// Brings a request to the models.
     async fn model(&mut self, operation: Operation, path: String) -> Result<Response<Body>, Refused> {
-        let key = self.admit(Need::Any).await?;
+        let key = self.admit(Need::Any).await?.key();
         self.key = key.as_ref().map(|key| key.id.clone());
         self.place = Some(self.wait_for_place().await?);
-        let body = match operation {
-            Operation::Models => Vec::new(),
+        let (body, room) = match operation {
+            Operation::Models => (Vec::new(), Room::default()),
             Operation::Generate | Operation::GenerateStream | Operation::Count | Operation::Embed => {
                 self.read().await?
             }
@@ -176,14 +183,15 @@ impl Visit<'_> {
             protocol: self.protocol,
             operation,
             call,
+            room,
         };
         Ok(Box::pin(exchange(&self.door.gateway, arrival)).await)
     }
 
     /// The whole body.
-    async fn read(&mut self) -> Result<Vec<u8>, Refused> {
+    async fn read(&mut self) -> Result<(Vec<u8>, Room), Refused> {
         let limits = &self.loaded.settings.gateway.limits;
-        let whole = read(&mut self.body, &self.head.headers, limits).await?;
+        let whole = read(&mut self.body, &self.head.headers, limits, &self.door.rooms).await?;
         self.unread = false;
         Ok(whole)
     }
@@ -191,17 +199,17 @@ impl Visit<'_> {
     /// Serves one of the gateway's own pages.
     async fn page(&mut self, place: Page) -> Result<Response<Body>, Refused> {
         let reads = self.head.method == Method::GET || self.head.method == Method::HEAD;
-        let key = match place {
+        let whose = match place {
             Page::Health => return Ok(word(StatusCode::OK, "ok\n")),
             Page::Ready => return Ok(self.ready().await),
             // Claude Code asks this way whether somebody is there.
             Page::Home if self.head.method == Method::HEAD => return Ok(word(StatusCode::OK, "")),
-            Page::Home => None,
+            Page::Home => Admitted::Neighbour,
             Page::Api if !reads => self.admit(Need::Admin).await?,
             Page::Api | Page::Metrics => self.admit(Need::Any).await?,
         };
-        let body = if reads { Vec::new() } else { self.read().await? };
-        let answer = page(&self.door.gateway, &self.page_request(key, body)).await;
+        let (body, _room) = if reads { (Vec::new(), Room::default()) } else { self.read().await? };
+        let answer = page(&self.door.gateway, &self.page_request(whose, body)).await;
         answer.ok_or_else(|| {
             let message = format!("there is no page at `{}`", self.head.uri.path());
             Refused::new(ErrorKind::NotFound, message)
@@ -212,14 +220,14 @@ impl Visit<'_> {
         if self.door.stop.is_cancelled() {
             return word(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
         }
-        match self.door.gateway.ledger().has_keys().await {
-            Ok(_) => word(StatusCode::OK, "ready\n"),
-            Err(_) => word(StatusCode::SERVICE_UNAVAILABLE, "the ledger does not answer\n"),
+        match self.door.readiness.ask(self.door.gateway.ledger(), self.came.unix_ms).await {
+            true => word(StatusCode::OK, "ready\n"),
+            false => word(StatusCode::SERVICE_UNAVAILABLE, "the ledger does not answer\n"),
         }
     }
 
-    /// The request as a page sees it: without keys, but with the one that it came with among its extensions.
-    fn page_request(&self, key: Option<Key>, body: Vec<u8>) -> Request<Bytes> {
+    /// The request as a page sees it: without keys, but with whose it is among its extensions.
+    fn page_request(&self, whose: Admitted, body: Vec<u8>) -> Request<Bytes> {
         let mut request = Request::new(Bytes::from(body));
         *request.method_mut() = self.head.method.clone();
         let (path, query) = (self.head.uri.path(), self.head.uri.query().unwrap_or_default());
@@ -229,11 +237,15 @@ impl Visit<'_> {
         *request.uri_mut() = uri.unwrap_or_else(|_| Uri::from_static("/"));
         *request.headers_mut() = self.head.headers.clone();
         KEY_HEADERS.iter().for_each(|name| drop(request.headers_mut().remove(name)));
-        key.into_iter().for_each(|key| drop(request.extensions_mut().insert(key)));
+        match whose {
+            Admitted::Neighbour => {}
+            Admitted::Guest => drop(request.extensions_mut().insert(Guest)),
+            Admitted::Holder(key) => drop(request.extensions_mut().insert(key)),
+        }
         request
     }
 
-    async fn admit(&self, need: Need) -> Result<Option<Key>, Refused> {
+    async fn admit(&self, need: Need) -> Result<Admitted, Refused> {
         let query = self.head.uri.query().unwrap_or_default();
         let caller = Caller { headers: &self.head.headers, query, need, now: self.came.unix_ms };
         admit(&caller, self.door, &self.loaded.settings.gateway).await
@@ -264,6 +276,7 @@ impl Visit<'_> {
             operation,
             status: refused.answer(self.protocol).status().as_u16(),
             problem: refused.message(),
+            ending: refused.ending(),
         };
         record(&self.door.gateway, &self.door.written, &turned);
     }
@@ -276,6 +289,11 @@ impl Visit<'_> {
         }
         headers.insert("x-request-id", id);
     }
+}
+
+fn stopping() -> Refused {
+    let message = "the gateway is about to stop, and takes no more requests; try again";
+    Refused::new(ErrorKind::Overloaded, message).with_status(503).come_back_after(WAIT_FOR_PLACE)
 }
 
 const NO_WEBSOCKET: &str = "this gateway speaks no WebSocket; send the same request over HTTP (for Codex: `supports_websockets = false`)";

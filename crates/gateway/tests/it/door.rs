@@ -7,6 +7,7 @@ use rail_config::{Inputs, load};
 use rail_gateway::{Configuration, Gateway, Observe, Parts, ServeError, serve};
 use rail_ledger::{Ledger, Place};
 use rail_model::ProtocolId;
+use rail_stdx::Secret;
 use rail_testkit::{Models, Turn};
 use rail_upstream::{Live, LiveSettings, Upstream};
 use tempfile::TempDir;
@@ -32,6 +33,15 @@ impl Door {
 
     /// One on this address, with this ledger. `BASE` in its settings stands for the address of the models.
     pub(crate) async fn on(listen: &str, gateway: &str, ledger: Ledger) -> Self {
+        Self::made(listen, gateway, ledger, None).await
+    }
+
+    /// One on loopback that is there for a guest with this token.
+    pub(crate) async fn for_guest(token: &str, ledger: Ledger) -> Self {
+        Self::made("127.0.0.1:0", "", ledger, Some(Secret::new(token))).await
+    }
+
+    async fn made(listen: &str, gateway: &str, ledger: Ledger, guest: Option<Secret>) -> Self {
         let models = Models::start(vec![Turn::echo().repeat()]).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("gateway.toml");
@@ -50,12 +60,16 @@ impl Door {
             ..Inputs::default()
         };
         let loaded = load(&inputs).unwrap();
-        let gateway = Gateway::new(Parts {
+        let parts = Parts {
             configuration: Configuration::Fixed(Arc::new(loaded)),
             upstream: Upstream::new(Arc::new(Live::new(LiveSettings::default()))),
             ledger: ledger.clone(),
             observe: Observe::default(),
-        });
+        };
+        let gateway = match guest {
+            None => Gateway::new(parts),
+            Some(secret) => Gateway::for_guest(parts, secret),
+        };
         let listener = TcpListener::bind(listen).await.unwrap();
         let (addr, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
         let served = tokio::spawn(serve(gateway, listener, stop.clone()));

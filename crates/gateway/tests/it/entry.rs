@@ -1,6 +1,6 @@
 //! Which requests come in, and how the others are told.
 
-use rail_ledger::Ending;
+use rail_ledger::{Ending, NewKey};
 use serde_json::{Value, json};
 
 use crate::door::{Door, memory};
@@ -157,5 +157,28 @@ async fn what_is_turned_away_is_recorded_without_keys() {
 async fn nobody_else_may_come_in_without_keys() {
     let door = Door::on("0.0.0.0:0", "", memory().await).await;
     let refused = crate::wire::soon(door.served).await.unwrap().unwrap_err();
-    assert!(refused.to_string().contains("`rail key create`"), "{refused}");
+    assert!(refused.to_string().contains("`rail key create NAME`"), "{refused}");
+}
+
+#[tokio::test]
+async fn strangers_take_no_room_in_the_ledger_from_who_has_a_key() {
+    let ledger = memory().await;
+    let new = NewKey { name: "team".to_owned(), ..NewKey::default() };
+    let key = ledger.create_key(&new, 1_700_000_000_000).await.unwrap().1;
+    let key = format!("x-api-key: {}", key.reveal());
+    let door = Door::on("127.0.0.1:0", "limits = { body = \"10B\" }", ledger).await;
+    let mut wire = Wire::to(door.addr).await;
+    // More than are recorded in two minutes, should one end meanwhile.
+    for _ in 0..250 {
+        wire.send(request("POST /v1/messages", &[], "")).await;
+        assert_eq!(wire.answer().await.unwrap().status, 401);
+    }
+    assert_eq!(ask(door.addr, "POST /v1/messages", &[&key], HELLO).await.status, 413);
+    door.ledger.flush().await.unwrap();
+    let entries = door.ledger.recent(1000, None).await.unwrap();
+    assert_eq!(entries.iter().filter(|entry| entry.key.is_some()).count(), 1);
+    let written = entries.len() - 1;
+    let metrics = ask(door.addr, "GET /metrics", &[&key], "").await.body;
+    let counted = format!("switchrail_dropped_total{{what=\"refusals\"}} {}", 250 - written);
+    assert!((120..=240).contains(&written) && metrics.contains(&counted), "{written} {metrics}");
 }

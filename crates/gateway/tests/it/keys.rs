@@ -116,3 +116,33 @@ async fn a_body_is_not_read_for_somebody_unknown() {
     wire.send(request("GET /healthz", &[], "")).await;
     assert!(wire.answer().await.is_none(), "the connection is over");
 }
+
+#[tokio::test]
+async fn a_guest_has_models_and_nobody_elses_business() {
+    for keys in [false, true] {
+        let ledger = memory().await;
+        if keys {
+            key(&ledger, "team", false).await;
+        }
+        let door = Door::for_guest("token-of-the-run", ledger).await;
+        let token = "authorization: Bearer token-of-the-run".to_owned();
+        let hello = ask(door.addr, "POST /v1/messages", &[&token], HELLO).await;
+        assert_eq!(hello.status, 200, "{hello:?}");
+        for (path, with, without) in [
+            ("/v1/models", 200, 401),
+            ("/api/models", 200, 401),
+            ("/metrics", 200, 401),
+            ("/api/requests", 403, 401),
+            ("/api/keys", 403, 401),
+            ("/api/events", 403, 401),
+            ("/api/config", 403, 401),
+        ] {
+            assert_eq!(models(&door, path, &[]).await.status, without, "{path}, keys {keys}");
+            let answer = models(&door, path, std::slice::from_ref(&token)).await;
+            assert_eq!(answer.status, with, "{path}, keys {keys}: {answer:?}");
+        }
+        let home = models(&door, "/", &[]).await;
+        assert_eq!(home.status, 200);
+        assert!(!home.body.contains("Last requests") && !home.body.contains("p,m"), "{home:?}");
+    }
+}

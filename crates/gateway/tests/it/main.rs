@@ -6,6 +6,7 @@ mod door;
 mod entry;
 mod keys;
 mod limits;
+mod outage;
 mod packed;
 mod smuggling;
 mod stop;

@@ -3,7 +3,7 @@
 use tokio::net::TcpStream;
 
 use crate::door::Door;
-use crate::wire::{HELLO, Wire, request, soon};
+use crate::wire::{HELLO, Wire, ask, request, soon};
 
 #[tokio::test]
 async fn what_is_on_its_way_is_finished_and_nothing_else_is_taken() {
@@ -12,7 +12,7 @@ async fn what_is_on_its_way_is_finished_and_nothing_else_is_taken() {
     resting.send(request("GET /healthz", &[], "")).await;
     assert_eq!(resting.answer().await.unwrap().status, 200);
     let mut halves = Vec::new();
-    for (line, body) in [("POST /v1/messages", HELLO), ("GET /readyz", ""), ("GET /healthz", "")] {
+    for (line, body) in [("POST /v1/messages", HELLO), ("GET /healthz", "")] {
         let mut wire = Wire::to(door.addr).await;
         let whole = request(line, &[], body);
         let (before, after) = whole.split_at(20);
@@ -33,8 +33,36 @@ async fn what_is_on_its_way_is_finished_and_nothing_else_is_taken() {
         statuses.push((answer.status, answer.body));
     }
     assert_eq!(statuses[0].0, 200);
-    assert_eq!(statuses[1], (503, "stopping\n".to_owned()));
-    assert_eq!(statuses[2], (200, "ok\n".to_owned()));
+    assert_eq!(statuses[1], (200, "ok\n".to_owned()));
+    soon(door.served).await.unwrap().unwrap();
+    assert!(TcpStream::connect(door.addr).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn who_comes_while_it_stops_is_told_so() {
+    let door = Door::open("").await;
+    let mut on_its_way = Wire::to(door.addr).await;
+    let length = HELLO.len();
+    on_its_way
+        .send(format!(
+            "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
+        ))
+        .await;
+    assert_eq!(on_its_way.answer().await.unwrap().status, 100);
+    door.stop.cancel();
+    let ready = ask(door.addr, "GET /readyz", &[], "").await;
+    assert_eq!((ready.status, ready.body.as_str()), (503, "stopping\n"));
+    assert_eq!(ask(door.addr, "GET /healthz", &[], "").await.status, 200);
+    let mut wire = Wire::to(door.addr).await;
+    wire.send(request("POST /v1/messages", &[], HELLO)).await;
+    let turned = wire.answer().await.unwrap();
+    assert_eq!(
+        (turned.status, turned.header("connection"), turned.header("retry-after")),
+        (503, Some("close"), Some("1"))
+    );
+    assert!(wire.is_over().await);
+    on_its_way.send(HELLO).await;
+    assert_eq!(on_its_way.answer().await.unwrap().status, 200);
     soon(door.served).await.unwrap().unwrap();
     assert!(TcpStream::connect(door.addr).await.is_err(), "nobody listens any more");
 }

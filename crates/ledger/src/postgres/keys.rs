@@ -27,10 +27,12 @@ static REVOKE: LazyLock<String> = LazyLock::new(|| {
         row::KEY
     )
 });
-/// Both sums in one statement: it sees one moment, so that a record that takes the place of a hold is never seen by half.
+/// Both sums in one statement: it sees one moment, so that a record that takes the place of a hold is never seen by half. That moment
+/// comes with them.
 const USED: &str = "SELECT \
     (SELECT coalesce(sum(amount), 0)::bigint FROM rail_spent WHERE key = $1 AND day >= $2), \
-    (SELECT coalesce(sum(amount), 0)::bigint FROM rail_holds WHERE key = $1 AND day >= $2 AND until > $3)";
+    (SELECT coalesce(sum(amount), 0)::bigint FROM rail_holds WHERE key = $1 AND day >= $2 AND until > $3), \
+    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const BOOK: &str = "WITH rate AS (UPDATE rail_keys SET full_at = $2 WHERE id = $1), \
     lapsed AS (DELETE FROM rail_holds WHERE key = $1 AND until <= $3) \
     INSERT INTO rail_holds (key, day, amount, until) VALUES ($1, $4, $5, $6) RETURNING number";
@@ -118,7 +120,8 @@ async fn book_locked(lease: Lease<'_>, key: &Key, asking: &Asking) -> Result<Hel
     );
     begun?;
     let (account, sums) = (one(&account?)?, sums?);
-    let used = Used { spent: Money(sums.try_get(0)?), held: Money(sums.try_get(1)?) };
+    let clock = u64::try_from(sums.try_get::<_, i64>(2)?).ok();
+    let used = Used { spent: Money(sums.try_get(0)?), held: Money(sums.try_get(1)?), clock };
     let booked = match account {
         None => Err(Refusal::Unknown),
         Some(account) => {

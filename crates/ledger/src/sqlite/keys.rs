@@ -137,7 +137,7 @@ fn used(connection: &Connection, key: &Key, now: u64) -> Result<Used, Trouble> {
                (SELECT coalesce(sum(amount), 0) FROM holds WHERE key = ?1 AND day >= ?2 AND until > ?3)";
     let mut sums = connection.prepare_cached(sql)?;
     let sums = sums.query_row(params![key.id.0, first_day(per, now), int(now)], |row| {
-        Ok(Used { spent: Money(row.get(0)?), held: Money(row.get(1)?) })
+        Ok(Used { spent: Money(row.get(0)?), held: Money(row.get(1)?), clock: None })
     });
     Ok(sums?)
 }

@@ -76,6 +76,11 @@ pub(crate) fn each<F: Future<Output = ()>>(test: impl Fn(Bed) -> F) {
     }
 }
 
+/// Runs a test that makes its own time on a file: a server's clock decides by itself.
+pub(crate) fn on_file<F: Future<Output = ()>>(test: impl FnOnce(Bed) -> F) {
+    run(test(Bed::File(tempfile::tempdir().unwrap())));
+}
+
 /// Runs a test on several threads.
 pub(crate) fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_multi_thread()

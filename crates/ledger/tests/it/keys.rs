@@ -140,6 +140,6 @@ fn what_keys_have_used_is_told_by_their_periods() {
                 (gone.id, 0, 0, KeyState::Revoked),
             ]
         );
-        ledger.release(hold);
+        drop(hold);
     });
 }

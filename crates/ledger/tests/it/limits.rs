@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rail_ledger::{Money, NewKey, Period, Refusal};
 
-use crate::bed::{Bed, DAY, NOON, each, entry, key, limited, named};
+use crate::bed::{Bed, DAY, NOON, each, entry, key, limited, named, on_file};
 
 const HALF_AN_HOUR: u64 = 1_800_000;
 
@@ -18,20 +18,23 @@ fn a_budget_counts_what_is_held_and_what_was_spent() {
         let ledger = bed.open().await;
         let id = key(&ledger, &limited("ci", None, Some((100, Period::Day)))).await.id;
         let first = ledger.hold(&id, &[], Money(60), NOON).await.unwrap();
-        let second = ledger.hold(&id, &[], Money(60), NOON).await.unwrap();
-        let refusal = ledger.hold(&id, &[], Money(1), NOON).await.unwrap_err();
+        assert!(gone(ledger.hold(&id, &[], Money(41), NOON).await));
+        let second = ledger.hold(&id, &[], Money(35), NOON).await.unwrap();
+        let refusal = ledger.hold(&id, &[], Money(6), NOON).await.unwrap_err();
         let expected = Refusal::Budget {
             name: "ci".to_owned(),
             budget: Money(100),
             per: Period::Day,
+            left: Money(5),
+            expected: Money(6),
             wait: Duration::from_secs(12 * 3600),
         };
         assert_eq!(refusal, expected);
-        // The one cost less than expected, the other came to nothing.
+        // The one cost more than expected, the other came to nothing.
         ledger.record(entry("a", NOON, Some(&id), Some(99)), Some(first));
-        ledger.release(second);
+        drop(second);
         ledger.flush().await.unwrap();
-        let third = ledger.hold(&id, &[], Money(1000), NOON).await.unwrap();
+        let third = ledger.hold(&id, &[], Money(1), NOON).await.unwrap();
         assert!(gone(ledger.hold(&id, &[], Money(0), NOON).await));
         // It cost nothing that is known.
         ledger.record(entry("b", NOON, Some(&id), None), Some(third));
@@ -92,7 +95,7 @@ fn what_a_crash_left_behind_runs_out() {
         assert!(gone(ledger.hold(&id, &[], Money(1), NOON + HALF_AN_HOUR - 1).await));
         let hold = ledger.hold(&id, &[], Money(1), NOON + HALF_AN_HOUR).await.unwrap();
         assert_eq!(bed.sql("SELECT amount FROM @holds"), "1", "what has run out is swept away");
-        ledger.release(hold);
+        drop(hold);
     });
 }
 
@@ -123,11 +126,11 @@ fn a_hold_that_nobody_settles_is_given_back() {
 
 #[test]
 fn a_rate_is_shared_by_all_who_open_the_ledger() {
-    each(async |bed: Bed| {
+    on_file(async |bed: Bed| {
         let (one, other) = (bed.open().await, bed.open().await);
         let id = key(&one, &limited("ci", Some(3), None)).await.id;
         for ledger in [&one, &other, &one] {
-            ledger.release(ledger.hold(&id, &[], Money(0), NOON).await.unwrap());
+            drop(ledger.hold(&id, &[], Money(0), NOON).await.unwrap());
         }
         let wait = async |now: u64| match other.hold(&id, &[], Money(0), now).await {
             Ok(_) => None,
@@ -152,7 +155,7 @@ fn neither_limit_is_counted_when_the_other_refuses() {
         let full_at = bed.sql("SELECT full_at FROM @keys");
         ledger.record(entry("a", NOON, Some(&id), Some(100)), None);
         ledger.flush().await.unwrap();
-        assert!(gone(ledger.hold(&id, &[], Money(1), NOON + 60_000).await));
+        assert!(gone(ledger.hold(&id, &[], Money(1), NOON).await));
         assert_eq!(bed.sql("SELECT full_at FROM @keys"), full_at);
     });
 }
@@ -165,7 +168,7 @@ fn a_key_is_looked_at_again_when_it_holds() {
         let free = key(&ledger, &NewKey { models: models.clone(), ..named("free") }).await;
         let limited = key(&ledger, &NewKey { models, ..limited("limited", Some(9), None) }).await;
         for one in [&free, &limited] {
-            ledger.release(ledger.hold(&one.id, &["alias", "claude-x"], Money(1), NOON).await.unwrap());
+            drop(ledger.hold(&one.id, &["alias", "claude-x"], Money(1), NOON).await.unwrap());
             let refusal = ledger.hold(&one.id, &["gpt-5"], Money(1), NOON).await.unwrap_err();
             assert!(matches!(refusal, Refusal::Model { .. }), "{refusal}");
             ledger.revoke(&one.id.0, NOON).await.unwrap();

@@ -41,11 +41,19 @@ fn a_server_that_is_killed_admits_nothing_that_is_not_booked() {
         }
         // In the middle: some are recorded, most are still to come.
         while server.sql(&address, "SELECT count(*) FROM rail_entries").unwrap() == "0" {}
+        let mut trouble = ledger.trouble();
+        assert!(ledger.has_keys().await.unwrap());
+        assert_eq!((ledger.ping().await.is_ok(), trouble.borrow_and_update().clone()), (true, None));
         server.stop();
+        assert!(
+            ledger.ping().await.is_err() && ledger.has_keys().await.unwrap(),
+            "that there are keys is known for ever"
+        );
         let refusal = ledger.identify(&secret, NOON).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Ledger { .. }), "{refusal}");
         ledger.record(entry("while-away", NOON, Some(&id), Some(2)), None);
         assert!(matches!(ledger.flush().await, Err(LedgerError::Failed { .. })));
+        assert!(trouble.has_changed().unwrap() && trouble.borrow_and_update().is_some());
         let all = tasks.join_all().await;
         server.restart().unwrap();
         let admitted: u64 = all.into_iter().sum();
@@ -53,6 +61,8 @@ fn a_server_that_is_killed_admits_nothing_that_is_not_booked() {
         ledger.identify(&secret, NOON).await.unwrap();
         ledger.hold(&id, &[], Money(1), NOON).await.unwrap();
         while ledger.flush().await.is_err() {}
+        assert!(trouble.has_changed().unwrap(), "told once that it works again");
+        assert_eq!(*trouble.borrow_and_update(), None);
         let told = server.sql(&address, "SELECT count(*), sum(cost) FROM rail_entries").unwrap();
         let recorded = admitted + 1;
         assert_eq!(told, format!("{recorded}|{}", recorded * 2));

@@ -15,7 +15,7 @@ use rail_model::{CallId, CallKind, Delta, Event, Extras, Map, PartKind, mark};
 use serde_json::Value;
 
 use crate::infer::infer;
-use crate::{Catalog, Note, Repair, Stage, Step};
+use crate::{Catalog, Note, Repair, Stage, Step, Written};
 use pieces::{Pieces, Shape};
 
 /// Mends calls that came as calls; all other events pass as they are.
@@ -122,6 +122,11 @@ impl Stage for NativeStage {
 
     fn notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
+    }
+
+    /// The stage that brings calls home sees them put together, and tells.
+    fn written(&mut self) -> Vec<Written> {
+        Vec::new()
     }
 }
 

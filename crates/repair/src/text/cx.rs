@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::{Ending, Piece};
+use crate::note::keep;
 use crate::{Catalog, Effect, Profile, Tool};
 
 /// What passes between a reader and the outside.
@@ -37,6 +38,10 @@ pub(super) struct Cx {
     pub(super) spoke: bool,
     /// What was said last, if no call came after it.
     last: Option<Voice>,
+    /// The markup since something was last said, or since the call before it was over.
+    markup_text: String,
+    /// A call is over, and none has begun since.
+    ended: bool,
     /// How many bytes were read a second time, so that hostile text can't make reading quadratic.
     reread: usize,
     /// Calls may be given out before they are whole.
@@ -76,6 +81,8 @@ impl Cx {
             voice: Voice::Text,
             spoke: false,
             last: None,
+            markup_text: String::new(),
+            ended: false,
             reread: 0,
             may_stream: true,
             markup: 0,
@@ -352,6 +359,7 @@ impl Cx {
             if !self.spoke && self.last == Some(self.voice) {
                 text.insert(0, '\n');
             }
+            self.markup_text.clear();
             self.spoke = true;
             self.last = Some(self.voice);
             let piece = match self.voice {
@@ -390,6 +398,14 @@ impl Cx {
 
     /// Whatever was unsaid up to the cursor is gone, and a new stretch of text begins.
     pub(super) fn skip_said(&mut self) {
+        if self.at > self.unsaid {
+            if self.ended {
+                self.markup_text.clear();
+            }
+            let mut text = std::mem::take(&mut self.markup_text);
+            keep(&mut text, self.slice(self.unsaid, self.at));
+            self.markup_text = text;
+        }
         self.unsaid = self.at;
         self.solid = self.at;
         self.spoke = false;
@@ -400,6 +416,12 @@ impl Cx {
     pub(super) fn give(&mut self, piece: Piece) {
         if matches!(piece, Piece::Begin { .. }) {
             self.last = None;
+            self.ended = false;
+        }
+        if piece == Piece::End {
+            self.ended = true;
+            let wrote = Piece::Wrote(self.markup_text.trim().to_owned());
+            self.line().outgoing.push(wrote);
         }
         self.line().outgoing.push(piece);
     }

@@ -63,6 +63,8 @@ enum Piece {
     Arguments(String),
     /// Something was mended in the call that began last.
     Mended(Step),
+    /// The text that the call which began last was found in.
+    Wrote(String),
     /// The call is over.
     End,
 }

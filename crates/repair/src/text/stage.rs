@@ -7,7 +7,7 @@ use super::said::{Ids, Said};
 use super::speaker::{Kind, Speaker};
 use super::{Channel, Ending, Piece, Reader, openers};
 use crate::stage::Stage;
-use crate::{Catalog, Note, Profile, Repair, Step};
+use crate::{Catalog, Note, Profile, Repair, Step, What, Written};
 
 /// Finds the calls and the reasoning that a model wrote as text, and makes them parts of their own.
 ///
@@ -31,6 +31,7 @@ pub struct ExtractStage {
     native: BTreeMap<usize, Said>,
     ids: Ids,
     notes: Vec<Note>,
+    written: Vec<Written>,
 }
 
 /// What became of a part that came.
@@ -57,6 +58,8 @@ struct Spoken {
     /// Its number, once it was given out.
     at: Option<usize>,
     mended: Vec<Step>,
+    /// The text that it was found in.
+    wrote: String,
 }
 
 impl ExtractStage {
@@ -75,6 +78,7 @@ impl ExtractStage {
             native: BTreeMap::new(),
             ids: Ids::default(),
             notes: Vec::new(),
+            written: Vec::new(),
         }
     }
 
@@ -315,6 +319,11 @@ impl ExtractStage {
                         spoken.mended.push(step);
                     }
                 }
+                Piece::Wrote(text) => {
+                    if let Some(spoken) = &mut self.spoken {
+                        spoken.wrote = text;
+                    }
+                }
                 Piece::End => self.end_call(out),
             }
         }
@@ -325,7 +334,7 @@ impl ExtractStage {
         self.speaker.forget_tokens();
         let id = self.ids.of_text(id, &self.answer);
         let said = Said::new(name, CallKind::Function);
-        let mut spoken = Spoken { id, said, format, at: None, mended: Vec::new() };
+        let mut spoken = Spoken { id, said, format, at: None, mended: Vec::new(), wrote: String::new() };
         if self.native.is_empty() {
             self.announce(&mut spoken, out);
         }
@@ -368,6 +377,7 @@ impl ExtractStage {
         let call = spoken.id.as_str().to_owned();
         let found = Repair::new(Step::Found(spoken.format), "");
         self.notes.push(Note::Repaired { call: call.clone(), repair: found });
+        self.written.push(Written { call: call.clone(), what: What::Text(spoken.wrote) });
         for step in spoken.mended {
             self.notes.push(Note::Repaired { call: call.clone(), repair: Repair::new(step, "arguments") });
         }
@@ -422,5 +432,9 @@ impl Stage for ExtractStage {
 
     fn notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
+    }
+
+    fn written(&mut self) -> Vec<Written> {
+        std::mem::take(&mut self.written)
     }
 }

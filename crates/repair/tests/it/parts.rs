@@ -6,7 +6,7 @@ use rail_model::{
     ApiError, Assembler, CallId, CallKind, Delta, ErrorKind, Event, Extras, Grammar, Logprob, Part, PartBody,
     PartKind, ProtocolId, Seal, Stop,
 };
-use rail_repair::{Catalog, Note, Profile, Stage, Tool, stages};
+use rail_repair::{Catalog, Note, Profile, Stage, Tool, What, Written, stages};
 use serde_json::{Value, json};
 
 const ID: ProtocolId = ProtocolId::new("some-protocol");
@@ -411,4 +411,51 @@ fn a_template_that_opens_reasoning_counts_only_where_the_server_does_not_tell_it
     }
     let ran = run_as(&profile, vec![sealed(), said(1, "yes")], None);
     assert_eq!(ran.lines().last().map(String::as_str), Some("text yes"), "sealed");
+}
+
+/// The calls of which something was said, as the model wrote them.
+fn written(events: Vec<Vec<Event>>) -> Vec<What> {
+    let mut pipeline = stages(&Profile::default(), &catalog());
+    let mut out = Vec::new();
+    let finished = Event::Finished { stop: Stop::EndTurn, extras: Extras::NONE };
+    let all = events.into_iter().flatten().chain([finished]);
+    all.for_each(|event| pipeline.event(event, &mut out));
+    pipeline.finish(&mut out);
+    let mut first: Vec<Written> = Vec::new();
+    for one in pipeline.written() {
+        if !first.iter().any(|before| before.call == one.call) {
+            first.push(one);
+        }
+    }
+    first.into_iter().map(|one| one.what).collect()
+}
+
+#[test]
+fn what_a_model_wrote_is_there_to_be_shown() {
+    let as_text = |text: &str| What::Text(text.to_owned());
+    // A closer that is not needed to know the call's end belongs to nothing.
+    let one = HERMES.trim_end_matches("</tool_call>");
+    let two = format!("I look. {HERMES}\n\nand {HERMES}\n{HERMES} there");
+    let letters: Vec<Event> = two.chars().map(|c| text(0, &c.to_string())).collect();
+    for events in [vec![said(0, &two)], vec![vec![open(0, PartKind::Text)], letters, vec![close(0)]]] {
+        assert_eq!(written(events), [as_text(one), as_text(one), as_text(one)]);
+    }
+    let call = called(0, "a", "ListDir", &["{\"path\": ", "\"a\""]);
+    let what = What::Call { name: "ListDir".to_owned(), arguments: "{\"path\": \"a\"".to_owned() };
+    assert_eq!(written(vec![call]), [what]);
+    assert_eq!(written(vec![called(0, "a", "list_dir", &["{\"path\": \"a\"}"])]), []);
+    let long = format!(
+        "<tool_call>{{\"name\": \"list_dir\", \"arguments\": {{\"path\": \"{}\"}}}}</tool_call>",
+        "x".repeat(5000)
+    );
+    let pieces: Vec<Event> =
+        long.as_bytes().chunks(100).map(|piece| text(0, std::str::from_utf8(piece).unwrap())).collect();
+    let found = written(vec![vec![open(0, PartKind::Text)], pieces, vec![close(0)]]);
+    assert!(
+        matches!(found.as_slice(), [What::Text(text)] if long.starts_with(text.as_str()) && text.len() > 5000),
+        "{found:?}"
+    );
+    let huge = "x".repeat(100_000);
+    let found = written(vec![called(0, "a", "ListDir", &["{\"path\": \"", &huge, "\"}"])]);
+    assert!(matches!(found.as_slice(), [What::Call { arguments, .. }] if arguments.len() == 64 << 10));
 }

@@ -58,7 +58,7 @@ async fn asked(style: ToolStyle) -> (Vec<ToolCall>, usize, Request) {
     let plan = plan([attempt_as(provider("a", a.base_url(CHAT)), model)]);
     let mut reply = world.ask(&upstream(), &plan, &with_tools()).await.unwrap();
     let calls = calls(&mut reply).await;
-    (calls, reply.repairs().len(), a.requests()[0].request().unwrap().clone())
+    (calls, reply.repairs().notes.len(), a.requests()[0].request().unwrap().clone())
 }
 
 #[tokio::test(start_paused = true)]

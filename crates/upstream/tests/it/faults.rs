@@ -366,13 +366,13 @@ async fn duplicate_events(over: &Over) {
 
 async fn an_empty_answer_is_given_only_when_there_is_no_other(over: &Over) {
     let empty = || streams(over, &[START, STOP, "data: [DONE]"]);
-    once(over, empty(), "a 200 empty").await;
+    once(over, empty(), "a 200 empty $").await;
 
     let (a, b) = (empty(), empty());
     let plan_of_two = plan([attempt(over.of("a", &a)), attempt(over.of("b", &b))]);
     let mut world = Frozen::new();
     let mut reply = world.ask(&upstream(), &plan_of_two, &request()).await.unwrap();
-    assert_eq!(record(reply.sent()), ["a 200 empty", "b 200 empty"]);
+    assert_eq!(record(reply.sent()), ["a 200 empty $", "b 200 empty $"]);
     assert_eq!(reply.target().provider, "a");
     assert_eq!(text(&mut reply).await.unwrap(), "");
 

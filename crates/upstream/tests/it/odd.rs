@@ -123,7 +123,7 @@ async fn what_is_no_content_yet(over: &Over) {
     for (frames, sent) in [
         (vec![block, ping, busy], "a 200 passing $"),
         (vec![thinks, ping, busy], "a 200 passing $"),
-        (vec![block, closed, ends, over_and], "a 200 empty"),
+        (vec![block, closed, ends, over_and], "a 200 empty $"),
     ] {
         let (record, text) = after(over, &frames).await;
         assert_eq!(

@@ -175,7 +175,7 @@ async fn an_empty_answer(over: &Over) {
     for spoken in ALL {
         let body: String = spoken.start.iter().chain(spoken.end).map(|frame| event(frame)).collect();
         let (record, text) = asked(over, spoken, streams(over, &body, Stops::Whole)).await;
-        assert_eq!(record, ["a 200 empty", "b 200 answered"], "{}", spoken.protocol);
+        assert_eq!(record, ["a 200 empty $", "b 200 answered"], "{}", spoken.protocol);
         assert_eq!(text.unwrap(), "from b");
     }
 }

@@ -32,7 +32,7 @@ fn told_to_stop_it_brings_streams_to_their_end() {
     let mut asked = PROTOCOLS.map(|of| serving.send(&Question::stream(of, "asked")));
     asked.iter_mut().for_each(|asking| asking.until("good"));
     serving.signal("-TERM");
-    serving.is_closed();
+    serving.is_stopping();
     models.open("end");
     let told: Vec<String> = asked.into_iter().map(|asking| asking.answer().told()).collect();
     assert_eq!(serving.end(), Some(0));

@@ -1,6 +1,6 @@
 //! Lists of models, token counts and embeddings.
 
-use rail_ledger::{Ending, Money};
+use rail_ledger::{Ending, Money, NewKey};
 use rail_model::{EmbedInput, EmbedRequest};
 use rail_testkit::{COUNTED, Models};
 use rail_wire::{HttpCall, Operation, find};
@@ -12,6 +12,11 @@ use crate::arrival::Arrival;
 const MORE: &str = "coding = \"b,n\"\n[aliases]\nclaude-opus = \"coding\"\n\"gpt-*\" = \"a,m\"\n";
 
 async fn get(path: &str, headers: &[(&str, &str)]) -> (u16, Value) {
+    get_as(&[], path, headers).await
+}
+
+/// The same with a key for these models.
+async fn get_as(allowed: &[&str], path: &str, headers: &[(&str, &str)]) -> (u16, Value) {
     let models = Models::start(vec![]).unwrap();
     let (chat, gemini) = (protocol("openai-chat"), protocol("gemini"));
     let second = super::world::provider("b", gemini, &models);
@@ -26,7 +31,11 @@ async fn get(path: &str, headers: &[(&str, &str)]) -> (u16, Value) {
         body: Vec::new(),
     };
     let client = if path.starts_with("/v1beta") { gemini } else { chat };
-    let response = world.ask(from(client, Operation::Models, call)).await;
+    let models = allowed.iter().map(|name| (*name).to_owned()).collect();
+    let new = NewKey { name: "team".to_owned(), models, ..NewKey::default() };
+    let key = world.gateway.ledger().create_key(&new, 1_800_000_000_000).await.unwrap().0;
+    let arrival = Arrival { key: Some(key), ..from(client, Operation::Models, call) };
+    let response = world.ask(arrival).await;
     assert_eq!(header(&response, "content-type"), Some("application/json"));
     assert!(world.records().await.is_empty());
     (response.status().as_u16(), serde_json::from_slice(&body(response).await).unwrap())
@@ -53,6 +62,20 @@ async fn models_are_listed_in_each_clients_shape() {
 
     let (_, list) = get("/v1/models?client_version=0.99.0", &[]).await;
     assert_eq!(ids(&list["models"], "slug"), names);
+}
+
+#[tokio::test]
+async fn a_key_sees_the_models_it_may_ask_for() {
+    for (allowed, names) in [
+        (&["n*"][..], &["claude-opus", "coding", "b,n"][..]),
+        (&["a,m"], &["default", "a,m"]),
+        (&["coding"], &["coding"]),
+        (&["x"], &[]),
+    ] {
+        let (_, list) = get_as(allowed, "/v1/models", &[]).await;
+        assert_eq!(ids(&list["data"], "id"), names, "{allowed:?}");
+    }
+    assert_eq!(get_as(&["n*"], "/v1/models/a%2Cm", &[]).await.0, 404);
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! Requests of every protocol against scripted models of every protocol, on real sockets.
 
 mod answers;
+mod contents;
 mod endings;
 mod keys;
 mod leaving;
 mod lists;
+mod vain;
 mod waiting;
 mod world;

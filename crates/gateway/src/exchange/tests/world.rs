@@ -21,6 +21,7 @@ use tokio::sync::mpsc as channel;
 use crate::arrival::Arrival;
 use crate::body::Body;
 use crate::exchange::exchange;
+use crate::serve::Room;
 use crate::{Configuration, Gateway, Observe, Parts};
 
 /// A gateway, and where its configuration lies.
@@ -130,7 +131,16 @@ pub(super) fn arrival(protocol: &'static Protocol, request: &Request) -> Arrival
 /// A call of a client of this protocol.
 pub(super) fn from(protocol: &'static Protocol, operation: Operation, call: HttpCall) -> Arrival {
     let came = tokio::time::Instant::now().into_std();
-    Arrival { id: "r1".to_owned(), came, at: 1_800_000_000_123, key: None, protocol, operation, call }
+    Arrival {
+        id: "r1".to_owned(),
+        came,
+        at: 1_800_000_000_123,
+        key: None,
+        protocol,
+        operation,
+        call,
+        room: Room::default(),
+    }
 }
 
 /// A request for a token count.

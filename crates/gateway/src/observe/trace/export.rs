@@ -71,10 +71,10 @@ impl Export {
         let mut scope = proto::Message::default();
         scope.bytes(1, b"switchrail");
         scope.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
-        let base = otlp.endpoint.trim_end_matches('/').to_owned();
+        let base = otlp.url.trim_end_matches("/v1/traces").to_owned();
         let kind = ("content-type".to_owned(), Secret::new("application/x-protobuf"));
         Self {
-            url: format!("{base}/v1/traces"),
+            url: otlp.url,
             headers: otlp.headers.into_iter().chain([kind]).collect(),
             resource: resource.0,
             scope: scope.0,

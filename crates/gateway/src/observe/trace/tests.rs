@@ -15,8 +15,9 @@ use crate::observe::world::{CONFIGURATION, Lines, came, entry, observe_with};
 use crate::observe::{Came, Observe};
 
 fn otlp(endpoint: String) -> Otlp {
+    let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
     let headers = vec![("x-collector-key".to_owned(), Secret::new("collector-secret"))];
-    Otlp { endpoint, headers, service: "mine".to_owned() }
+    Otlp { url, headers, service: "mine".to_owned() }
 }
 
 fn collector(answers: usize) -> Peer {
