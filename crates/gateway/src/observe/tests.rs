@@ -274,3 +274,14 @@ async fn a_log_that_nobody_reads_stops_no_request() {
 fn the_time_of_records_is_theirs() {
     assert_eq!(clock::written(AT), "2024-02-29T12:34:56.789Z");
 }
+
+#[tokio::test]
+async fn a_quiet_log_tells_when_records_can_not_be_written() {
+    let (observe, lines) = observe("[gateway]\nlog = \"quiet\"");
+    observe.ledger(Some("the disk is full; make room on it"));
+    observe.ledger(None);
+    observe.flush().await;
+    let told = lines.text();
+    assert!(told.contains("records can't be written") && told.contains("the disk is full"), "{told}");
+    assert_eq!(told.lines().count(), 1, "that it works again is nothing wrong: {told}");
+}

@@ -6,7 +6,7 @@ use rail_testkit::{Models, Turn, text};
 use rail_wire::{ALL, BodyKind};
 use serde_json::{Value, json};
 
-use super::world::{World, arrival, protocol, question, read};
+use super::world::{World, arrival, header, protocol, question, read};
 use crate::arrival::Arrival;
 
 async fn key(world: &World, new: NewKey) -> Key {
@@ -146,4 +146,21 @@ async fn a_budget_is_not_spent_where_no_price_is_known() {
     assert_eq!(models.requests().len(), 8);
     let ends: Vec<Ending> = world.records().await.iter().map(|entry| entry.ending).collect();
     assert_eq!(ends.iter().filter(|ending| **ending == Ending::Refused).count(), 4);
+}
+
+#[tokio::test]
+async fn limits_of_the_providers_own_key_are_not_told_to_holders_of_ours() {
+    let body = r#"{"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}]}"#;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\nopenai-processing-ms: 5\r\n\
+                openai-organization: acme\r\nx-ratelimit-limit-requests: 9\r\n";
+    let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    let models = Models::start(vec![Turn::raw(answer).repeat()]).unwrap();
+    let chat = protocol("openai-chat");
+    let world = World::on(&[("a", chat, &models)]).await;
+    let key = key(&world, named("team")).await;
+    for (key, limit) in [(None, Some("9")), (Some(key), None)] {
+        let response = world.ask(Arrival { key, ..arrival(chat, &question(false)) }).await;
+        let names = ["openai-processing-ms", "openai-organization", "x-ratelimit-limit-requests"];
+        assert_eq!(names.map(|name| header(&response, name)), [Some("5"), None, limit]);
+    }
 }
