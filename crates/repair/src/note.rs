@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 
 use crate::Problem;
 
@@ -158,7 +159,7 @@ pub enum What {
         arguments: String,
     },
     /// In its text, with the markup around it. Calls that it wrote as one piece have the same text.
-    Text(String),
+    Text(Arc<str>),
 }
 
 /// The beginning of a text, as much of it as is kept.

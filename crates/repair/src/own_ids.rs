@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(event, opened(CallId::Minted("rail_a_0_2".to_owned())));
         let note =
             |call: &str| Note::Repaired { call: call.to_owned(), repair: Repair::new(Step::Name, "name") };
-        let written = |call: &str| Written { call: call.to_owned(), what: What::Text(String::new()) };
+        let written = |call: &str| Written { call: call.to_owned(), what: What::Text("".into()) };
         let mut notes = [note("rail_a_0"), note("other")];
         let mut calls = [written("rail_a_0"), written("other")];
         ids.rename(&mut notes, &mut calls);

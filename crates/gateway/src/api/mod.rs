@@ -154,8 +154,9 @@ impl<'a> Page<'a> {
 
     fn seen(self) -> Seen {
         match self {
-            Self::Home | Self::Metrics | Self::Status | Self::Models | Self::Nothing => Seen::ByAll,
-            Self::Requests
+            Self::Home | Self::Metrics | Self::Status | Self::Nothing => Seen::ByAll,
+            Self::Models
+            | Self::Requests
             | Self::Request(_)
             | Self::Health
             | Self::Routes

@@ -27,6 +27,8 @@ struct Listed {
     name: String,
     /// The provider of a target; Switchrail for names of our own.
     owner: String,
+    /// The virtual model that an alias stands for.
+    stands_for: Option<String>,
     /// Who may answer.
     targets: Vec<Target>,
     profile: Arc<ModelProfile>,
@@ -65,7 +67,8 @@ pub(super) fn answer(gateway: &Gateway, arrival: &Arrival) -> Response<Body> {
 fn may_ask(key: &Key, model: &Listed) -> bool {
     let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
     let target = |target: &Target| allowed(&target.model) || allowed(&target.to_string());
-    key.models.is_empty() || allowed(&model.name) || model.targets.iter().any(target)
+    let behind = model.stands_for.as_deref().is_some_and(allowed);
+    key.models.is_empty() || allowed(&model.name) || behind || model.targets.iter().any(target)
 }
 
 /// Several protocols have the same address for it.
@@ -94,23 +97,23 @@ fn list(routing: &Routing) -> Vec<Listed> {
     let mut seen = BTreeSet::new();
     let aliases = routing.aliases.iter().filter(|alias| !alias.name.contains('*'));
     let aliases = aliases.map(|alias| {
-        let targets = match &alias.to {
-            AliasTo::Classified => chain(routing, "default"),
-            AliasTo::Virtual(name) => chain(routing, name),
-            AliasTo::Chain(chain) => chain.0.as_slice(),
+        let (stands_for, targets) = match &alias.to {
+            AliasTo::Classified => (None, chain(routing, "default")),
+            AliasTo::Virtual(name) => (Some(name.clone()), chain(routing, name)),
+            AliasTo::Chain(chain) => (None, chain.0.as_slice()),
         };
-        (alias.name.clone(), "switchrail".to_owned(), targets.to_vec())
+        (alias.name.clone(), "switchrail".to_owned(), stands_for, targets.to_vec())
     });
     let virtual_models = routing.chains.keys();
-    let virtual_models =
-        virtual_models.map(|name| (name.clone(), "switchrail".to_owned(), chain(routing, name).to_vec()));
+    let virtual_models = virtual_models
+        .map(|name| (name.clone(), "switchrail".to_owned(), None, chain(routing, name).to_vec()));
     let targets = targets(routing).into_iter();
-    let targets = targets.map(|target| (target.to_string(), target.provider.clone(), vec![target]));
+    let targets = targets.map(|target| (target.to_string(), target.provider.clone(), None, vec![target]));
     let all = aliases.chain(virtual_models).chain(targets);
     all.filter(|(name, ..)| seen.insert(name.clone()))
-        .map(|(name, owner, targets)| {
+        .map(|(name, owner, stands_for, targets)| {
             let profile = profile(routing, targets.first());
-            Listed { name, owner, targets, profile }
+            Listed { name, owner, stands_for, targets, profile }
         })
         .collect()
 }

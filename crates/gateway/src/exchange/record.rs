@@ -340,6 +340,11 @@ impl Notes for Heard {
                 let since = now().saturating_duration_since(self.came);
                 let mut state = self.state();
                 state.in_vain.hear(&sent);
+                match sent.outcome {
+                    Outcome::Answered | Outcome::Left => {}
+                    // Who leaves before the next send has left nobody.
+                    Outcome::Empty | Outcome::Failed { .. } => state.last = None,
+                }
                 state.sent.push(entry(sent, since));
             }
             Note::Deferred { .. }

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 /// The most of a call's arguments that is kept, as it came and as it left.
 const MOST_ARGUMENTS: usize = 64 << 10;
+/// The most of a name that is kept.
+const MOST_NAME: usize = 100;
 /// The most calls of one answer that are recorded.
 const MOST_CALLS: usize = 100;
 
@@ -131,11 +133,18 @@ impl Repairs {
     }
 }
 
+/// As much of a name as is worth showing: what no tool is called may be anything.
+fn beginning(name: &str) -> &str {
+    name.get(..name.floor_char_boundary(MOST_NAME)).unwrap_or_default()
+}
+
 fn said(note: &Note, contents: Contents) -> Value {
     match note {
         Note::Repaired { repair, .. } => json!({"step": repair.step.to_string(), "path": repair.path}),
-        Note::Unknown { name, closest, .. } => json!({"step": "unknown", "name": name, "closest": closest}),
-        Note::Incomplete { name, .. } => json!({"step": "incomplete", "name": name}),
+        Note::Unknown { name, closest, .. } => {
+            json!({"step": "unknown", "name": beginning(name), "closest": closest})
+        }
+        Note::Incomplete { name, .. } => json!({"step": "incomplete", "name": beginning(name)}),
         Note::Invalid { problems, .. } => {
             let problems: Vec<Value> = problems
                 .iter()
@@ -194,7 +203,7 @@ mod tests {
         for event in [opened(0, "a"), arguments(0, "{\"p\":"), arguments(0, "\"secret\"}"), closed(0)] {
             repairs.event(&event);
         }
-        let text = |text: &str| Written { call: "a".to_owned(), what: What::Text(text.to_owned()) };
+        let text = |text: &str| Written { call: "a".to_owned(), what: What::Text(text.into()) };
         let written = vec![text("<call>secret</call>"), text("later ones do not count")];
         repairs.noted(mended(vec![note("a", Step::Found("qwen")), note("a", Step::Closed)], written));
         for event in [opened(1, "b"), arguments(1, "{}"), closed(1)] {
@@ -232,7 +241,7 @@ mod tests {
         let problem = Problem { path: "arguments.p".to_owned(), what: "is \"secret\"".to_owned() };
         let notes =
             vec![note("a", Step::Closed), Note::Invalid { call: "a".to_owned(), problems: vec![problem] }];
-        let what = What::Text("secret".to_owned());
+        let what = What::Text("secret".into());
         repairs.noted(mended(notes, vec![Written { call: "a".to_owned(), what }]));
         insta::assert_snapshot!(texts(&mut repairs), @r#"{"call":"a","tool":"read","done":[{"step":"closed","path":"arguments"},{"step":"invalid","problems":[{"path":"arguments.p"}]}]}"#);
     }

@@ -15,7 +15,7 @@ pub(super) struct Tally {
 }
 
 /// So much output is estimated at once.
-const AT_ONCE: usize = 16 << 10;
+const AT_ONCE: usize = 4 << 10;
 
 impl Tally {
     /// Follows an event.
@@ -29,7 +29,7 @@ impl Tally {
                 self.unseen.push_str(text);
                 if self.unseen.len() >= AT_ONCE {
                     self.seen += tokens(&self.unseen);
-                    self.unseen.clear();
+                    self.unseen = String::new();
                 }
             }
             Event::Started { .. }

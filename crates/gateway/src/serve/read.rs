@@ -13,9 +13,6 @@ use tokio::time::{Instant, timeout_at};
 use super::refused::Refused;
 use super::room::{Room, Rooms};
 
-/// Room that is made for a body before it comes, whatever its length is said to be.
-const MOST_ROOM: u64 = 1 << 20;
-
 /// A body must come at so many bytes a second at least, besides the time that its client may rest.
 const SLOWEST: u64 = 16 << 10;
 
@@ -36,10 +33,8 @@ where
         return Err(too_large(most));
     }
     let mut unpacking = decoder(headers)?;
-    let room = usize::try_from(said.min(MOST_ROOM)).unwrap_or_default();
     let mut its = Room::default();
-    rooms.enlarge(&mut its, room).await?;
-    let mut whole = Vec::with_capacity(room);
+    let mut whole = Vec::new();
     let mut came: u64 = 0;
     let begun = Instant::now();
     loop {

@@ -4,6 +4,8 @@ use rail_ledger::Ledger;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::clock::Moment;
+
 /// So long a ledger may take to answer before it counts as away.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// For so many milliseconds its answer holds, so that whoever asks often does not keep the database busy.
@@ -23,7 +25,8 @@ impl Readiness {
             return answers;
         }
         let answers = matches!(timeout(PATIENCE, ledger.ping()).await, Ok(Ok(())));
-        *last = Some((now, answers));
+        // Whoever came meanwhile need not ask again.
+        *last = Some((Moment::now().unix_ms, answers));
         answers
     }
 }

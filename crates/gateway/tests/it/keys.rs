@@ -130,7 +130,7 @@ async fn a_guest_has_models_and_nobody_elses_business() {
         assert_eq!(hello.status, 200, "{hello:?}");
         for (path, with, without) in [
             ("/v1/models", 200, 401),
-            ("/api/models", 200, 401),
+            ("/api/models", 403, 401),
             ("/metrics", 200, 401),
             ("/api/requests", 403, 401),
             ("/api/keys", 403, 401),

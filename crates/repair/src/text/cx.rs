@@ -40,6 +40,8 @@ pub(super) struct Cx {
     last: Option<Voice>,
     /// The markup since something was last said, or since the call before it was over.
     markup_text: String,
+    /// The same, as it is given out with every call that was found in it.
+    wrote: Option<Arc<str>>,
     /// A call is over, and none has begun since.
     ended: bool,
     /// How many bytes were read a second time, so that hostile text can't make reading quadratic.
@@ -82,6 +84,7 @@ impl Cx {
             spoke: false,
             last: None,
             markup_text: String::new(),
+            wrote: None,
             ended: false,
             reread: 0,
             may_stream: true,
@@ -359,7 +362,7 @@ impl Cx {
             if !self.spoke && self.last == Some(self.voice) {
                 text.insert(0, '\n');
             }
-            self.markup_text.clear();
+            self.set_markup_text(String::new());
             self.spoke = true;
             self.last = Some(self.voice);
             let piece = match self.voice {
@@ -400,16 +403,21 @@ impl Cx {
     pub(super) fn skip_said(&mut self) {
         if self.at > self.unsaid {
             if self.ended {
-                self.markup_text.clear();
+                self.set_markup_text(String::new());
             }
             let mut text = std::mem::take(&mut self.markup_text);
             keep(&mut text, self.slice(self.unsaid, self.at));
-            self.markup_text = text;
+            self.set_markup_text(text);
         }
         self.unsaid = self.at;
         self.solid = self.at;
         self.spoke = false;
         self.forget();
+    }
+
+    fn set_markup_text(&mut self, text: String) {
+        self.markup_text = text;
+        self.wrote = None;
     }
 
     /// Gives out a piece.
@@ -420,8 +428,9 @@ impl Cx {
         }
         if piece == Piece::End {
             self.ended = true;
-            let wrote = Piece::Wrote(self.markup_text.trim().to_owned());
-            self.line().outgoing.push(wrote);
+            let text = self.markup_text.trim();
+            let wrote = Arc::clone(self.wrote.get_or_insert_with(|| text.into()));
+            self.line().outgoing.push(Piece::Wrote(wrote));
         }
         self.line().outgoing.push(piece);
     }

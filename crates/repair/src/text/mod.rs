@@ -63,8 +63,8 @@ enum Piece {
     Arguments(String),
     /// Something was mended in the call that began last.
     Mended(Step),
-    /// The text that the call which began last was found in.
-    Wrote(String),
+    /// The text that the call which began last was found in; calls of one text share it.
+    Wrote(Arc<str>),
     /// The call is over.
     End,
 }

@@ -59,7 +59,7 @@ struct Spoken {
     at: Option<usize>,
     mended: Vec<Step>,
     /// The text that it was found in.
-    wrote: String,
+    wrote: Arc<str>,
 }
 
 impl ExtractStage {
@@ -334,7 +334,7 @@ impl ExtractStage {
         self.speaker.forget_tokens();
         let id = self.ids.of_text(id, &self.answer);
         let said = Said::new(name, CallKind::Function);
-        let mut spoken = Spoken { id, said, format, at: None, mended: Vec::new(), wrote: String::new() };
+        let mut spoken = Spoken { id, said, format, at: None, mended: Vec::new(), wrote: Arc::default() };
         if self.native.is_empty() {
             self.announce(&mut spoken, out);
         }

@@ -432,7 +432,7 @@ fn written(events: Vec<Vec<Event>>) -> Vec<What> {
 
 #[test]
 fn what_a_model_wrote_is_there_to_be_shown() {
-    let as_text = |text: &str| What::Text(text.to_owned());
+    let as_text = |text: &str| What::Text(text.into());
     // A closer that is not needed to know the call's end belongs to nothing.
     let one = HERMES.trim_end_matches("</tool_call>");
     let two = format!("I look. {HERMES}\n\nand {HERMES}\n{HERMES} there");
@@ -452,7 +452,7 @@ fn what_a_model_wrote_is_there_to_be_shown() {
         long.as_bytes().chunks(100).map(|piece| text(0, std::str::from_utf8(piece).unwrap())).collect();
     let found = written(vec![vec![open(0, PartKind::Text)], pieces, vec![close(0)]]);
     assert!(
-        matches!(found.as_slice(), [What::Text(text)] if long.starts_with(text.as_str()) && text.len() > 5000),
+        matches!(found.as_slice(), [What::Text(text)] if long.starts_with(&**text) && text.len() > 5000),
         "{found:?}"
     );
     let huge = "x".repeat(100_000);

@@ -69,7 +69,7 @@ async fn a_key_sees_the_models_it_may_ask_for() {
     for (allowed, names) in [
         (&["n*"][..], &["claude-opus", "coding", "b,n"][..]),
         (&["a,m"], &["default", "a,m"]),
-        (&["coding"], &["coding"]),
+        (&["coding"], &["claude-opus", "coding"]),
         (&["x"], &[]),
     ] {
         let (_, list) = get_as(allowed, "/v1/models", &[]).await;

@@ -207,6 +207,34 @@ mod tests {
         }
     }
 
+    /// A file that several hold.
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_are_there_after_a_flush_and_at_the_end() {
+        let file = Shared::default();
+        let log = Log::start(Box::new(file.clone())).unwrap();
+        let written = || String::from_utf8(file.0.lock().unwrap().clone()).unwrap();
+        log.line("one", &Mask::default());
+        log.flush().await;
+        assert_eq!(written(), "one\n");
+        log.line("two", &Mask::default());
+        log.line("three", &Mask::default());
+        drop(log);
+        assert_eq!(written(), "one\ntwo\nthree\n");
+    }
+
     #[test]
     fn a_log_that_nobody_reads_does_not_hold_up_the_end() {
         let (never, stuck) = sync_channel(0);
