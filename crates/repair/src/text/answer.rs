@@ -148,12 +148,9 @@ fn pass(cx: &mut Cx, place: &mut Place, far: bool) {
     if far && place.mid_line && place.ticks == 0 {
         length += rest.iter().skip(length).position(|byte| !is_plain(*byte)).unwrap_or(rest.len() - length);
     }
-    let solid = cx.slice(cx.at(), cx.at() + length).trim_end().len();
+    let from = cx.at();
     cx.advance(length);
-    if solid > 0 {
-        let at = cx.at() - length + solid;
-        cx.settle_to(at);
-    }
+    cx.settle_text(from, from + length);
 }
 
 /// At the first character of a line: a fence, or something that may be a call because it stands there.
@@ -181,7 +178,7 @@ async fn line(cx: &mut Cx, place: &mut Place) -> bool {
             Weak::Text(to) => {
                 cx.rewind(from);
                 cx.advance(to - from);
-                cx.settle_to(to);
+                cx.settle_text(from, to);
                 place.mid_line = true;
                 return true;
             }
@@ -193,12 +190,12 @@ async fn line(cx: &mut Cx, place: &mut Place) -> bool {
 
 /// Moves over a line that opens or closes a fence.
 async fn passed_fence(cx: &mut Cx, place: &mut Place) -> bool {
+    let from = cx.at();
     let passed = fence::pass(cx, &mut place.fence).await;
     if passed {
         // The line end behind a closing fence is still to come.
         place.mid_line = place.fence.is_none();
-        let at = cx.at();
-        cx.settle_to(at);
+        cx.settle_text(from, cx.at());
     }
     passed
 }
@@ -234,7 +231,7 @@ async fn opener(cx: &mut Cx, place: &mut Place) -> bool {
     }
     cx.rewind(from);
     cx.advance(length);
-    cx.settle_to(from + length);
+    cx.settle_text(from, from + length);
     cx.slice(from, from + length).bytes().for_each(|byte| place.pass(byte));
     true
 }

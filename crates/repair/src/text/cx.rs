@@ -338,9 +338,12 @@ impl Cx {
         self.unsaid
     }
 
-    /// Text up to here is no markup.
-    pub(super) fn settle_to(&mut self, place: usize) {
-        self.solid = place;
+    /// The text between two places is no markup. Blanks at its end still go if markup follows.
+    pub(super) fn settle_text(&mut self, from: usize, to: usize) {
+        let words = self.slice(from, to).trim_end().len();
+        if words > 0 {
+            self.solid = from + words;
+        }
     }
 
     /// Gives out the text that surely is none of any markup.

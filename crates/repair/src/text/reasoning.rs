@@ -123,12 +123,7 @@ pub(super) async fn block(cx: &mut Cx, pair: Option<&Pair>) {
         let Some(byte) = byte else { break };
         let from = cx.at();
         match step(cx, &mut place, byte, pair).await {
-            Step::Thought if held.is_none() => {
-                let blank = cx.slice(from, cx.at()).trim_end().len();
-                if blank > 0 {
-                    cx.settle_to(from + blank);
-                }
-            }
+            Step::Thought if held.is_none() => cx.settle_text(from, cx.at()),
             Step::Thought => {}
             Step::Call => {
                 held.get_or_insert(from);

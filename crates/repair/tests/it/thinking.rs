@@ -99,6 +99,32 @@ fn tags_that_are_only_named() {
     ]);
 }
 
+#[test]
+fn blanks_before_markup_go_however_the_text_is_cut() {
+    let call = || json!([{"name": "list_dir", "arguments": {"path": "r"}}]);
+    check(&[
+        row(
+            "in a tag that is only named, before a channel",
+            "</think>`<|channel>thought\n<|channel|>analysis<|message|>",
+            "`<|channel>thought",
+            "",
+        ),
+        row(
+            "in a tag that is only named, before reasoning",
+            "Say `<|channel>thought\n<think>plan</think>Yes.",
+            "Say `<|channel>thought\nYes.",
+            "plan",
+        ),
+        Row("behind a fence, before a call", "```\nx\n```  \nCALL", "```\nx\n```", "", call()),
+        row(
+            "wide ones, before the end of reasoning",
+            "<|channel|>analysis<|message|>plan\u{3000}<|end|><|channel|>final<|message|>Yes.",
+            "Yes.",
+            "plan",
+        ),
+    ]);
+}
+
 /// How many bytes of plain text are held at most while it comes.
 fn most_held(text: &str) -> usize {
     let case = case(text);

@@ -129,7 +129,7 @@ async fn read_v3(cx: &mut Cx) {
             cx.advance(NEXT.len());
         } else {
             cx.rewind(after);
-            cx.settle_to(after);
+            cx.settle_text(next, after);
         }
     }
 }

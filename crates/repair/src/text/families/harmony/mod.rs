@@ -154,12 +154,9 @@ async fn say(cx: &mut Cx, ends: &[&str]) {
 async fn think(cx: &mut Cx, ends: &[&str]) {
     cx.voice = Voice::Thinking;
     while !(cx.is_over().await || cx.sees_any(ends).await) {
-        let blank = cx.peek().await.is_some_and(|byte| byte.is_ascii_whitespace());
+        let from = cx.at();
         cx.step();
-        if !blank {
-            let at = cx.at();
-            cx.settle_to(at);
-        }
+        cx.settle_text(from, cx.at());
     }
     let at = cx.at();
     cx.cut_out(at);
