@@ -105,6 +105,15 @@ fn no_case_calls_anything_where_no_tools_are_declared() {
 }
 
 #[test]
+fn a_message_to_nobody_is_text() {
+    for text in ["assistant to=x<|message|>words", "to=functions.read<|message|>{}"] {
+        let (profile, stop) = (Profile::default(), Stop::EndTurn);
+        let became = whole(&Answer { text, tools: &[], profile, stop });
+        assert_eq!((became.ids(), became.found()), (Vec::new(), 0), "{text:?}");
+    }
+}
+
+#[test]
 fn every_case_may_end_anywhere() {
     for case in Case::all().iter().filter(|case| case.is_text()) {
         let (text, tools) = (case.text(), case.tools());

@@ -32,7 +32,7 @@ pub(in crate::text) async fn begin(cx: &mut Cx) {
     let from = cx.at();
     role(cx).await;
     cx.blanks().await;
-    if cx.sees("to=").await {
+    if cx.has_tools() && cx.sees("to=").await {
         (cx.markup, cx.may_stream) = (from, true);
         if let Some(heading) = header::read(cx).await
             && heading.marked
