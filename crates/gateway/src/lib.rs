@@ -5,6 +5,7 @@
 mod api;
 mod arrival;
 mod body;
+mod clock;
 mod exchange;
 mod gateway;
 mod observe;

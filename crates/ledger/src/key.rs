@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use rail_stdx::fits;
 use serde::{Deserialize, Serialize};
 
 use crate::Money;
@@ -30,6 +31,13 @@ pub struct Key {
     pub expires: Option<u64>,
     /// When it was revoked, in Unix milliseconds.
     pub revoked: Option<u64>,
+}
+
+impl Key {
+    /// Whether it may ask for a model by this name.
+    pub fn allows(&self, name: &str) -> bool {
+        self.models.is_empty() || self.models.iter().any(|pattern| fits(pattern, name))
+    }
 }
 
 /// A key to be made.

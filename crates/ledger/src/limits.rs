@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rail_stdx::{date, fits};
+use rail_stdx::date;
 
 use crate::{Budget, Key, Money, Period, Rate, Refusal};
 
@@ -68,8 +68,7 @@ pub(crate) fn is_good(key: &Key, now: u64) -> Result<(), Refusal> {
 /// Whether the key is good and may ask for a model of these names.
 pub(crate) fn admits(key: &Key, names: &[String], now: u64) -> Result<(), Refusal> {
     is_good(key, now)?;
-    let allowed = |name: &String| key.models.iter().any(|pattern| fits(pattern, name));
-    if key.models.is_empty() || names.iter().any(allowed) {
+    if key.models.is_empty() || names.iter().any(|name| key.allows(name)) {
         return Ok(());
     }
     let model = names.first().cloned().unwrap_or_default();

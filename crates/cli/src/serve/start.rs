@@ -14,6 +14,7 @@ use rail_upstream::{HealthFile, Upstream};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::signals::{Signals, Told};
@@ -22,6 +23,9 @@ use crate::{Failure, output};
 
 /// How often it is written down how targets fare.
 const KEEP_HEALTH: Duration = Duration::from_secs(30);
+
+/// How long the last lines of the log may take when it is told to end at once.
+const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// What a gateway is started with.
 pub(crate) struct Start {
@@ -75,7 +79,7 @@ pub(crate) fn serve(runtime: Runtime, start: Start) -> Result<(), Failure> {
 
 async fn serve_until_told(start: Start) -> Result<(), Failure> {
     let mut signals = Signals::listen().context("signals can't be heard")?;
-    let banner = start.banner.clone();
+    let (banner, observe) = (start.banner.clone(), start.observe.clone());
     let mut running = Box::pin(begin(start)).await?;
     // Clients do not need what is printed here, so that a closed pipe is no reason to end.
     let Running { addr, about, .. } = &running;
@@ -87,7 +91,8 @@ async fn serve_until_told(start: Start) -> Result<(), Failure> {
     running.stop.cancel();
     tokio::select! {
         ended = running.ended() => ended?,
-        _again = signals.next() => {}
+        // What was told of requests so far is written; nobody is waited for.
+        _again = signals.next() => drop(timeout(LAST_LINES, observe.flush()).await),
     }
     match told {
         Told::Interrupt => Err(Failure::Interrupted),

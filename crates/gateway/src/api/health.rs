@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::answer;
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::unix_ms;
+use crate::clock::unix_ms;
 
 /// How targets fare now.
 pub(super) fn targets(gateway: &Gateway) -> Vec<TargetHealth> {

@@ -10,7 +10,7 @@ use super::answer::{self, Wrong};
 use super::{health, status};
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::{unix_ms, written};
+use crate::clock::{unix_ms, written};
 
 /// The page's style. The policy in the head of our pages names it by its hash, and allows no other.
 pub(super) const STYLE: &str = include_str!("home.css");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Wrong};
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::unix_ms;
+use crate::clock::unix_ms;
 
 /// All keys, the oldest first.
 pub(crate) async fn keys(gateway: &Gateway) -> Result<Response<Body>, Wrong> {

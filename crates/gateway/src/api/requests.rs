@@ -7,7 +7,7 @@ use super::answer::{self, Wrong};
 use super::query::{Query, decoded};
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::unix_ms;
+use crate::clock::unix_ms;
 use crate::observe::shown::{Ended, OnItsWay, With};
 
 /// How many are shown when nobody says.

@@ -8,7 +8,7 @@ use super::answer::{self, Wrong};
 use super::query::Query;
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::unix_ms;
+use crate::clock::unix_ms;
 
 /// How many are shown when nobody says.
 const USUAL: u64 = 100;

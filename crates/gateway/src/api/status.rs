@@ -6,7 +6,7 @@ use serde_json::json;
 use super::answer::{self, Wrong};
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::unix_ms;
+use crate::clock::unix_ms;
 
 /// What runs here.
 pub(crate) async fn status(gateway: &Gateway) -> Result<Response<Body>, Wrong> {

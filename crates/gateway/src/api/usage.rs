@@ -10,7 +10,7 @@ use super::answer::{self, Wrong};
 use super::query::Query;
 use crate::Gateway;
 use crate::body::Body;
-use crate::observe::clock::unix_ms;
+use crate::clock::unix_ms;
 
 /// What is shown when nobody says since when: a week.
 const USUAL: u64 = 7 * 24 * HOUR;

@@ -4,7 +4,6 @@
 //! [`pieces`], and [`record`] keeps what happened: whatever does, a request that came is recorded once.
 
 mod bill;
-mod clock;
 mod codex;
 mod count;
 mod embed;

@@ -7,7 +7,6 @@ use http::Response;
 use rail_ledger::Key;
 use rail_model::{ApiError, ErrorKind};
 use rail_route::{AliasTo, ModelProfile, Routing, Target};
-use rail_stdx::fits;
 use rail_wire::{HttpCall, HttpReply, gemini};
 use serde_json::{Value, json};
 
@@ -65,10 +64,9 @@ pub(super) fn answer(gateway: &Gateway, arrival: &Arrival) -> Response<Body> {
 
 /// Whether a key may ask for a model by this name: it is allowed the name, or one of those who answer to it.
 fn may_ask(key: &Key, model: &Listed) -> bool {
-    let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
-    let target = |target: &Target| allowed(&target.model) || allowed(&target.to_string());
-    let behind = model.stands_for.as_deref().is_some_and(allowed);
-    key.models.is_empty() || allowed(&model.name) || behind || model.targets.iter().any(target)
+    let target = |target: &Target| key.allows(&target.model) || key.allows(&target.to_string());
+    let behind = model.stands_for.as_deref().is_some_and(|name| key.allows(name));
+    key.allows(&model.name) || behind || model.targets.iter().any(target)
 }
 
 /// Several protocols have the same address for it.

@@ -12,7 +12,6 @@ use rail_upstream::{Mended, Note, Notes, Outcome, Reply, Sent};
 use rail_wire::{HttpReply, Inbound};
 
 use super::bill::{Bill, InVain};
-use super::clock::{millis, now};
 use super::head;
 use super::kept::Kept;
 use super::losses;
@@ -20,6 +19,7 @@ use super::repairs::{Contents, Repairs};
 use super::tally::{self, Tally};
 use crate::arrival::Arrival;
 use crate::body::Body;
+use crate::clock::{millis, now};
 use crate::observe::{Came, Mask};
 use crate::{Gateway, Observe};
 
@@ -376,5 +376,39 @@ fn entry(sent: Sent, since: std::time::Duration) -> SentEntry {
         outcome: outcome.to_owned(),
         problem,
         possible_charge: sent.possible_charge,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rail_upstream::{Class, Outcome};
+
+    use super::*;
+
+    #[test]
+    fn who_leaves_between_two_sends_has_left_nobody() {
+        let target: Target = "p,m".parse().unwrap();
+        let ended = |outcome| {
+            let (began, took) = (std::time::Duration::ZERO, std::time::Duration::ZERO);
+            let (target, key) = (target.clone(), None);
+            let (status, fix, possible_charge, reported) = (None, None, false, None);
+            Note::Sent(Sent { target, key, began, took, status, fix, outcome, possible_charge, reported })
+        };
+        let failed =
+            || Outcome::Failed { class: Class::Passing { retry_after: None }, problem: String::new() };
+        for (outcome, left) in [
+            (Some(failed()), false),
+            (Some(Outcome::Empty), false),
+            (Some(Outcome::Left), true),
+            (Some(Outcome::Answered), true),
+            (None, true),
+        ] {
+            let (id, state) = ("r".to_owned(), Mutex::default());
+            let heard = Heard { observe: Observe::default(), id, came: now(), state };
+            heard.note(Note::Sending { target: target.clone(), key: None });
+            let about = format!("{outcome:?}");
+            outcome.into_iter().for_each(|outcome| heard.note(ended(outcome)));
+            assert_eq!(heard.state().last.is_some(), left, "{about}");
+        }
     }
 }

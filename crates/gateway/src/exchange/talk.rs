@@ -139,23 +139,27 @@ impl Talk {
             match frames {
                 Some(Ok(frames)) => {
                     self.passed = frames.clone();
-                    self.frames(frames, finished, &mut open).await;
+                    if finished {
+                        self.out.extend_from_slice(&frames);
+                        self.close(Ending::Answered, &mut open);
+                    } else {
+                        self.frames(frames, &mut open).await;
+                    }
+                    if self.out.len() >= PIECE {
+                        self.flush(&mut open).await;
+                    }
                 }
                 Some(Err(Broken { error })) => {
                     let failure = self.failure_alone(&error);
                     self.out.extend_from_slice(&failure);
                     open.has_problem(&error.message);
-                    self.begin(&mut open);
-                    open.gave(&self.out);
-                    open.ends(Ending::Broken);
+                    self.close(Ending::Broken, &mut open);
                     break;
                 }
                 None => {
                     // Some protocols have no end but that of their body.
                     if finished {
-                        self.begin(&mut open);
-                        open.gave(&self.out);
-                        open.ends(Ending::Answered);
+                        self.close(Ending::Answered, &mut open);
                     }
                     break;
                 }
@@ -164,27 +168,15 @@ impl Talk {
         self.flush(&mut open).await;
     }
 
-    /// Takes the target's own frames, the last of them if the answer is finished.
-    async fn frames(&mut self, frames: Bytes, finished: bool, open: &mut Open) {
-        let alone = frames.len() > COPIED;
-        if alone {
-            self.flush(open).await;
-        } else {
+    /// Takes frames of the target's own. Small ones wait for what comes with them; large ones go out as they are.
+    async fn frames(&mut self, frames: Bytes, open: &mut Open) {
+        if frames.len() <= COPIED {
             self.out.extend_from_slice(&frames);
+            return;
         }
-        if alone || finished {
-            self.begin(open);
-            open.gave(if alone { &frames } else { &self.out });
-        }
-        if finished {
-            open.ends(Ending::Answered);
-        }
-        if alone {
-            self.outlet.give(frames).await;
-            self.given = Instant::now();
-        } else if self.out.len() >= PIECE {
-            self.flush(open).await;
-        }
+        self.flush(open).await;
+        open.gave(&frames);
+        self.give(frames).await;
     }
 
     /// A failure as it is said behind frames that this encoder did not write: it is told of a start, which the client has had.
@@ -211,12 +203,12 @@ impl Talk {
         open: &mut Open,
     ) -> T {
         let mut next = pin!(next);
-        let mut others_ran = false;
+        let mut gave_way = false;
         loop {
             let turn = poll_fn(|cx| match next.as_mut().poll(cx) {
                 Poll::Ready(event) => Poll::Ready(Next::Here(event)),
                 Poll::Pending if !self.begun || !self.out.is_empty() => {
-                    if std::mem::replace(&mut others_ran, true) {
+                    if std::mem::replace(&mut gave_way, true) {
                         return Poll::Ready(Next::Idle);
                     }
                     cx.waker().wake_by_ref();
@@ -255,9 +247,14 @@ impl Talk {
         }
     }
 
-    /// The answer has its end, and so has the record: before the client can see it, so that who asks again is not ahead of it.
+    /// Writes the answer's end.
     fn end(&mut self, ending: Ending, open: &mut Open) {
         self.encoder.finish(&mut self.out);
+        self.close(ending, open);
+    }
+
+    /// The answer has its end, and so has the record: before the client can see it, so that who asks again is not ahead of it.
+    fn close(&mut self, ending: Ending, open: &mut Open) {
         self.begin(open);
         open.gave(&self.out);
         open.ends(ending);
@@ -287,6 +284,10 @@ impl Talk {
         } else {
             Bytes::from(std::mem::take(&mut self.out))
         };
+        self.give(piece).await;
+    }
+
+    async fn give(&mut self, piece: Bytes) {
         self.outlet.give(piece).await;
         self.given = Instant::now();
     }

@@ -4,14 +4,13 @@ use std::sync::{Arc, PoisonError};
 
 use rail_ledger::{Ending, Key, Money, Refusal};
 use rail_model::{ApiError, ErrorKind, ProtocolId, Request, Usage};
-use rail_route::{Attempt, Client, Plan, PlanInput, Routing, calibrated, explain, facts};
-use rail_stdx::fits;
+use rail_route::{Attempt, Client, Plan, PlanInput, Routing, Skipped, calibrated, explain, facts};
 use rail_wire::Operation;
 use serde_json::Value;
 
-use super::clock::now;
 use super::record::{Open, cost};
 use crate::arrival::Arrival;
+use crate::clock::now;
 
 /// Output that a request is expected to give at most, for what it holds of a budget until its end.
 const EXPECTED_OUTPUT: u64 = 1024;
@@ -39,21 +38,12 @@ pub(super) async fn find(
     request: &Request,
     estimated: u64,
 ) -> Result<Way, NoWay> {
-    let mut way = route(open, arrival, request, estimated)?;
-    if let Some(key) = &arrival.key {
-        narrow(&mut way.plan, key, &open.loaded().routing)
-            .and_then(|()| may_name(&way.plan, key, request, arrival.protocol.id))
-            .map_err(|refused| (crate::refusal::error(&refused), Ending::Refused))?;
-    }
-    let expected = match arrival.operation {
-        Operation::Generate | Operation::GenerateStream | Operation::Embed => {
-            if let Some(key) = arrival.key.as_ref().filter(|key| key.budget.is_some()) {
-                leave_priced(&mut way.plan, key).map_err(|error| (error, Ending::Refused))?;
-            }
-            open.is_paid(way.tokens);
-            expected(&way.plan, way.tokens, request.sampling.max_output)
-        }
-        Operation::Count | Operation::Models => Money::default(),
+    let way = route(open, arrival, request, estimated)?;
+    let expected = if is_paid(arrival.operation) {
+        open.is_paid(way.tokens);
+        expected(&way.plan, way.tokens, request.sampling.max_output)
+    } else {
+        Money::default()
     };
     if let Some(key) = &arrival.key {
         let (target, names) = (first_target(&way.plan), names(&way.plan));
@@ -87,10 +77,45 @@ fn route(open: &mut Open, arrival: &Arrival, request: &Request, estimated: u64) 
     let session = sessions.lock().unwrap_or_else(PoisonError::into_inner).get(facts.session).cloned();
     let (health, learned, now) = (upstream.health(), upstream.learned(), now());
     let input = PlanInput { routing, facts: &facts, health: &health, session: session.as_ref(), now };
-    let (plan, facts) = calibrated(&input, |target| learned.calibration(target));
+    let (mut plan, facts) = calibrated(&input, |target| learned.calibration(target));
+    let allowed = match &arrival.key {
+        Some(key) => allow(&mut plan, key, arrival, request, routing),
+        None => Ok(()),
+    };
     let plan = Arc::new(plan);
+    // A request that its key may not make has a route all the same, which says what was left out.
     open.routed(&plan, facts.session, &explain(&plan, &facts));
+    allowed.map_err(|error| (error, Ending::Refused))?;
     Ok(Way { tokens: facts.tokens, for_codex: facts.client == "codex", plan })
+}
+
+/// Whether tokens are paid for.
+fn is_paid(operation: Operation) -> bool {
+    match operation {
+        Operation::Generate | Operation::GenerateStream | Operation::Embed => true,
+        Operation::Count | Operation::Models => false,
+    }
+}
+
+/// Leaves of a plan what its key may use for this request.
+fn allow(
+    plan: &mut Plan,
+    key: &Key,
+    arrival: &Arrival,
+    request: &Request,
+    routing: &Routing,
+) -> Result<(), ApiError> {
+    narrow(plan, key, routing)
+        .and_then(|()| may_name(plan, key, request, arrival.protocol.id))
+        .map_err(|refused| crate::refusal::error(&refused))?;
+    if key.budget.is_some() && is_paid(arrival.operation) { leave_priced(plan, key) } else { Ok(()) }
+}
+
+/// Takes out what does not pass, and says why it is not tried.
+fn leave(plan: &mut Plan, passes: impl Fn(&Attempt) -> bool, why: &str) {
+    for Attempt { target, .. } in plan.attempts.extract_if(.., |attempt| !passes(attempt)) {
+        plan.skipped.push(Skipped { target, why: why.to_owned() });
+    }
 }
 
 /// The names that the asked model has: its key may be allowed whichever of them its owner thinks in.
@@ -105,16 +130,16 @@ fn names(plan: &Plan) -> Vec<&str> {
 /// An alias or a virtual model that the key is allowed stands for its whole chain, as whoever configured it wants. Any other name
 /// says nothing of who answers, since clients may ask for unknown models and spell out chains of their own: then each target
 /// counts for itself, and one that the key may not use is not asked when others fail either.
-fn narrow(plan: &mut Arc<Plan>, key: &Key, routing: &Routing) -> Result<(), Refusal> {
-    let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
-    let by_chain = routing.has_chain_for(&plan.asked) && allowed(&plan.asked)
-        || plan.virtual_model.as_deref().is_some_and(allowed);
+fn narrow(plan: &mut Plan, key: &Key, routing: &Routing) -> Result<(), Refusal> {
+    let by_chain = routing.has_chain_for(&plan.asked) && key.allows(&plan.asked)
+        || plan.virtual_model.as_deref().is_some_and(|name| key.allows(name));
     if key.models.is_empty() || by_chain {
         return Ok(());
     }
-    let attempts = &mut Arc::make_mut(plan).attempts;
-    attempts.retain(|attempt| allowed(&attempt.target.model) || allowed(&attempt.target.to_string()));
-    if !attempts.is_empty() {
+    let may =
+        |attempt: &Attempt| key.allows(&attempt.target.model) || key.allows(&attempt.target.to_string());
+    leave(plan, may, &format!("the key `{}` may not use it", key.name));
+    if !plan.attempts.is_empty() {
         return Ok(());
     }
     let (model, allowed) = (plan.asked.clone(), key.models.join(", "));
@@ -130,9 +155,9 @@ fn may_name(plan: &Plan, key: &Key, request: &Request, origin: ProtocolId) -> Re
     if key.models.is_empty() {
         return Ok(());
     }
-    let allowed = |name: &str| key.models.iter().any(|pattern| fits(pattern, name));
-    let allowed_at = |attempt: &Attempt, name: &str| allowed(&format!("{},{name}", attempt.target.provider));
-    let may = |name: &str| allowed(name) || plan.attempts.iter().all(|attempt| allowed_at(attempt, name));
+    let allowed_at =
+        |attempt: &Attempt, name: &str| key.allows(&format!("{},{name}", attempt.target.provider));
+    let may = |name: &str| key.allows(name) || plan.attempts.iter().all(|attempt| allowed_at(attempt, name));
     let mut further =
         FURTHER_MODELS.iter().filter_map(|key| request.extras.get(origin, key)).flat_map(|list| match list {
             Value::Array(names) => names.as_slice(),
@@ -149,13 +174,10 @@ fn may_name(plan: &Plan, key: &Key, request: &Request, origin: ProtocolId) -> Re
 }
 
 /// Leaves of a plan what a key with a budget may use: the budget can't hold what has no price.
-fn leave_priced(plan: &mut Arc<Plan>, key: &Key) -> Result<(), ApiError> {
+fn leave_priced(plan: &mut Plan, key: &Key) -> Result<(), ApiError> {
     let priced = |attempt: &Attempt| attempt.profile.price.is_some() || attempt.provider.is_free();
-    if plan.attempts.iter().all(priced) {
-        return Ok(());
-    }
-    if plan.attempts.iter().any(priced) {
-        Arc::make_mut(plan).attempts.retain(priced);
+    if plan.attempts.is_empty() || plan.attempts.iter().any(priced) {
+        leave(plan, priced, &format!("the key `{}` has a budget, and its price is not known", key.name));
         return Ok(());
     }
     let targets: Vec<String> = plan.attempts.iter().map(|attempt| format!("`{}`", attempt.target)).collect();

@@ -1,6 +1,5 @@
 //! What is told of requests: metrics, traces, the log, and the live stream of events.
 
-pub(crate) mod clock;
 pub(crate) mod events;
 pub(crate) mod flight;
 #[cfg(test)]
@@ -31,7 +30,6 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::time::timeout;
 
-use clock::unix_ms;
 use events::Events;
 use flight::{Flights, Turn};
 use known::Known;
@@ -39,6 +37,8 @@ use log::{Level, Log, Remark};
 pub(crate) use mask::Mask;
 use metrics::{Gauges, Metrics};
 use trace::{Context, Traces};
+
+use crate::clock::unix_ms;
 
 pub use trace::Otlp;
 
@@ -228,9 +228,15 @@ impl Observe {
 
     /// Sends the last spans and writes the last lines, or gives them up after a few seconds.
     pub async fn flush(&self) {
+        // A collector that does not answer must not keep lines back, and what goes wrong with it is a line of its own.
+        self.flush_log().await;
         if let Some(traces) = &self.0.traces {
             let _ = timeout(LAST_WORDS, traces.flush()).await;
+            self.flush_log().await;
         }
+    }
+
+    async fn flush_log(&self) {
         if let Some(log) = &self.0.log {
             let _ = timeout(LAST_WORDS, log.flush()).await;
         }

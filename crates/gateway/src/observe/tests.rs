@@ -272,7 +272,7 @@ async fn a_log_that_nobody_reads_stops_no_request() {
 
 #[test]
 fn the_time_of_records_is_theirs() {
-    assert_eq!(clock::written(AT), "2024-02-29T12:34:56.789Z");
+    assert_eq!(crate::clock::written(AT), "2024-02-29T12:34:56.789Z");
 }
 
 #[tokio::test]

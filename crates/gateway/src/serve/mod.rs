@@ -6,7 +6,6 @@
 
 mod admit;
 mod answer;
-mod clock;
 mod connection;
 mod hosts;
 mod ids;

@@ -4,7 +4,7 @@ use rail_ledger::Ledger;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::clock::Moment;
+use crate::clock::Moment;
 
 /// So long a ledger may take to answer before it counts as away.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -6,8 +6,8 @@ use http::{HeaderMap, header};
 use rail_ledger::{Ending, Entry, KeyId};
 use rail_wire::{Operation, Protocol};
 
-use super::clock::Moment;
 use crate::Gateway;
+use crate::clock::Moment;
 use crate::observe::Came;
 
 /// So many refusals of requests without a known key are written to the ledger in a minute: who has none must not be able to fill a

@@ -19,7 +19,6 @@ use tokio::time::timeout;
 use super::Door;
 use super::admit::{Admitted, Caller, Need, admit};
 use super::answer::{Answer, caught};
-use super::clock::Moment;
 use super::hosts::{WrongHost, check_host};
 use super::keys::{KEY_HEADERS, without_keys};
 use super::line::{Begun, Ending};
@@ -31,6 +30,7 @@ use super::room::Room;
 use crate::api::{Guest, page};
 use crate::arrival::Arrival;
 use crate::body::Body;
+use crate::clock::Moment;
 use crate::exchange::exchange;
 
 /// How long a request waits for others to end before it is told to come back.

@@ -1,6 +1,6 @@
 //! What keys may ask for, and what they pay.
 
-use rail_ledger::{Budget, Ending, Key, Money, NewKey, Period, Rate};
+use rail_ledger::{Budget, Ending, Entry, Key, Money, NewKey, Period, Rate};
 use rail_model::{ApiError, ErrorKind, Request, Usage};
 use rail_testkit::{Models, Turn, text};
 use rail_wire::{ALL, BodyKind};
@@ -29,6 +29,11 @@ async fn asked(world: &World, key: &Key, request: &Request) -> Vec<Result<(), Ap
     answers
 }
 
+/// The route that was recorded.
+fn route(entry: &Entry) -> Value {
+    entry.route.as_ref().unwrap().value()
+}
+
 #[tokio::test]
 async fn a_key_asks_for_the_models_it_may() {
     let models = Models::start(vec![Turn::reply(vec![text("yes")]).repeat()]).unwrap();
@@ -51,6 +56,11 @@ async fn a_key_asks_for_the_models_it_may() {
     }
     let refused = world.records().await.into_iter().filter(|entry| entry.ending == Ending::Refused);
     assert!(refused.clone().all(|entry| entry.sent.is_empty() && entry.cost == Some(Money(0))));
+    for entry in refused.clone() {
+        let route = route(&entry);
+        assert_eq!((&route["attempts"], &route["skipped"][0]["target"]), (&json!([]), &json!("a,m")));
+        assert!(route["skipped"][0]["why"].as_str().unwrap().ends_with("` may not use it"), "{route}");
+    }
     assert_eq!((refused.count(), models.requests().len()), (8, 12));
 }
 
@@ -144,8 +154,13 @@ async fn a_budget_is_not_spent_where_no_price_is_known() {
         }
     }
     assert_eq!(models.requests().len(), 8);
-    let ends: Vec<Ending> = world.records().await.iter().map(|entry| entry.ending).collect();
-    assert_eq!(ends.iter().filter(|ending| **ending == Ending::Refused).count(), 4);
+    let records = world.records().await;
+    assert_eq!(records.iter().filter(|entry| entry.ending == Ending::Refused).count(), 4);
+    for route in records.iter().filter(|entry| entry.asked == "both").map(route) {
+        let left =
+            json!([{"target": "far,new", "why": "the key `poor` has a budget, and its price is not known"}]);
+        assert_eq!((&route["attempts"][0]["target"], &route["skipped"]), (&json!("home,own"), &left));
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use rail_ledger::{Entry, Tokens};
 use serde::Serialize;
 
-use crate::observe::clock::{time_of_day, written};
+use crate::clock::{time_of_day, written};
 
 /// The most characters of a text from outside in one line.
 const MOST_CHARS: usize = 500;
