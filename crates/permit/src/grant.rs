@@ -1,0 +1,216 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::path::{Case, Fence};
+use crate::{Facet, Reason, places, shell};
+
+/// Leave to do certain things, and no others; made by [`judge`](crate::judge()) and
+/// [`Question::answer`](crate::Question::answer) alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Grant {
+    pub(crate) facets: Vec<Facet>,
+    pub(crate) reason: Reason,
+    pub(crate) walls: Arc<Walls>,
+}
+
+/// What a grant for a folder leaves out, and where commands may write.
+#[derive(PartialEq, Debug, Default)]
+pub(crate) struct Walls {
+    /// What may not be read at all.
+    pub(crate) denied: Vec<Fence>,
+    /// What is asked about when it is read.
+    pub(crate) asked: Vec<Fence>,
+    /// Secrets that a rule names and allows.
+    pub(crate) named: Vec<Fence>,
+    /// Whether secrets are kept.
+    pub(crate) secrets: Secrets,
+    /// The user's home folder.
+    pub(crate) home: Option<PathBuf>,
+    /// Folders that a command may write in.
+    pub(crate) writable: Vec<PathBuf>,
+    /// The workspace and the folders added to it.
+    pub(crate) folders: Vec<PathBuf>,
+    /// What is this program's own.
+    pub(crate) own: Vec<PathBuf>,
+    /// Whether commands may use the network, whatever host they name.
+    pub(crate) open_network: bool,
+}
+
+/// Whether secrets are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Secrets {
+    /// They need a grant of their own.
+    #[default]
+    Kept,
+    /// The user chose not to be asked.
+    Open,
+}
+
+/// What the sandbox hides from a command.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hidden {
+    /// Patterns of files that are hidden at any depth, as rules have them: `.env`, `*.pem`, `**/.ssh/**`.
+    pub names: Vec<String>,
+    /// Absolute paths, those of the home folder among them; not all need be there. Where [`Hidden::hides`] one, it is hidden with
+    /// all under it; otherwise it is a folder with something hidden in it.
+    pub paths: Vec<PathBuf>,
+    walls: Arc<Walls>,
+    granted: Vec<PathBuf>,
+}
+
+impl Grant {
+    /// What may be touched, links resolved.
+    pub fn facets(&self) -> &[Facet] {
+        &self.facets
+    }
+
+    /// Why it may be done.
+    pub fn reason(&self) -> &Reason {
+        &self.reason
+    }
+
+    /// Whether a file may be read; the path has its links resolved.
+    ///
+    /// That is a file which was granted itself, or one under a granted folder that is no secret and that no rule keeps back.
+    pub fn reads(&self, real: &Path) -> bool {
+        let mut under = false;
+        for facet in &self.facets {
+            match facet {
+                Facet::Read(path) | Facet::Write(path) if real == path => return true,
+                Facet::Read(path) => under = under || real.starts_with(path),
+                Facet::Write(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => {}
+            }
+        }
+        under && self.walls.lets_read(real)
+    }
+
+    /// Whether a file may be written; the path has its links resolved.
+    pub fn writes(&self, real: &Path) -> bool {
+        self.facets.iter().any(|facet| matches!(facet, Facet::Write(path) if real == path))
+    }
+
+    /// Folders and files that a command may write: the workspace, the folders added to it, the one for temporary files, and what
+    /// was granted besides. In plan mode only temporary files.
+    pub fn writable(&self) -> Vec<PathBuf> {
+        let mut writable = self.walls.writable.clone();
+        for facet in &self.facets {
+            match facet {
+                Facet::Write(path) if !writable.iter().any(|folder| path.starts_with(folder)) => {
+                    writable.push(path.clone())
+                }
+                Facet::Write(_) | Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => {}
+            }
+        }
+        writable
+    }
+
+    /// What stays read-only for a command inside of what it may write: git's hooks and settings, from which git runs programs
+    /// where nothing holds them, and this program's own. Left out is what this grant lets write, and for commands that run
+    /// nothing but git its settings, in which it notes branches and remotes.
+    pub fn kept(&self) -> Vec<PathBuf> {
+        let only_git = self.facets.iter().all(|facet| match facet {
+            Facet::Exec(exec) => runs_only_git(&exec.command),
+            Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign => true,
+        });
+        let of_git: &[&str] = if only_git { &[".git/hooks"] } else { &[".git/hooks", ".git/config"] };
+        let folders = &self.walls.folders;
+        let of_git = folders.iter().flat_map(|folder| of_git.iter().map(|name| folder.join(name)));
+        let lets_write = |kept: &Path| {
+            self.facets.iter().any(|facet| match facet {
+                Facet::Write(path) => {
+                    let around = kept.starts_with(path) && !folders.iter().any(|it| it.starts_with(path));
+                    path.starts_with(kept) || around
+                }
+                Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => false,
+            })
+        };
+        self.walls.own.iter().cloned().chain(of_git).filter(|kept| !lets_write(kept)).collect()
+    }
+
+    /// What the sandbox hides from a command: secrets and what may not be read, but for what this grant names itself.
+    pub fn hidden(&self) -> Hidden {
+        let granted = self.facets.iter().filter_map(|facet| match facet {
+            Facet::Read(path) | Facet::Write(path) => Some(path.clone()),
+            Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => None,
+        });
+        let mut names = Vec::new();
+        let mut paths = Vec::new();
+        for fence in &self.walls.denied {
+            match fence.at_any_depth() {
+                true => names.push(fence.text()),
+                false => paths.push(fence.fixed().0),
+            }
+        }
+        if self.walls.secrets == Secrets::Kept {
+            for text in places::secret_patterns() {
+                match text.strip_prefix("//") {
+                    // A process' own folder is made anew for each command.
+                    Some(rest) if rest.starts_with("proc/") => {}
+                    Some(rest) => paths.push(Path::new("/").join(fixed(rest))),
+                    None => {
+                        names.push(text.to_owned());
+                        let at_home = fixed(text.trim_start_matches("**/"));
+                        let home = self.walls.home.iter().filter(|_| !at_home.as_os_str().is_empty());
+                        paths.extend(home.map(|home| home.join(&at_home)));
+                    }
+                }
+            }
+        }
+        paths.sort();
+        paths.dedup();
+        Hidden { names, paths, walls: Arc::clone(&self.walls), granted: granted.collect() }
+    }
+
+    /// Whether a command may use the network: a host that it names was allowed, or all of them are.
+    pub fn network(&self) -> bool {
+        let allowed = self.facets.iter().any(|facet| match facet {
+            Facet::Net(_) => true,
+            Facet::Read(_) | Facet::Write(_) | Facet::Exec(_) | Facet::Foreign => false,
+        });
+        allowed || self.walls.open_network
+    }
+}
+
+/// Whether a shell command runs git, what only reads, and nothing else.
+fn runs_only_git(command: &str) -> bool {
+    let is_git = |simple: &shell::Simple| {
+        let program = simple.words.first().and_then(shell::Word::literal);
+        program == Some("git") && shell::influences(simple).is_none()
+    };
+    shell::read(command).is_ok_and(|script| {
+        let all = script.commands.iter().all(|simple| is_git(simple) || shell::only_reads(simple));
+        all && shell::danger(&script, None).is_empty()
+    })
+}
+
+/// The beginning of a pattern that has no wildcard in it.
+fn fixed(pattern: &str) -> PathBuf {
+    pattern.split('/').take_while(|part| !part.contains(['*', '?', '['])).collect()
+}
+
+impl Walls {
+    fn lets_read(&self, real: &Path) -> bool {
+        let behind = |fences: &[Fence]| fences.iter().any(|fence| fence.holds(real, Case::Counts));
+        let kept =
+            behind(&self.denied) || behind(&self.asked) || (self.keeps_secret(real) && !behind(&self.named));
+        !kept
+    }
+
+    fn keeps_secret(&self, real: &Path) -> bool {
+        self.secrets == Secrets::Kept && places::secret(real).is_some()
+    }
+}
+
+impl Hidden {
+    /// Whether a file or a folder with all in it is hidden; the path has its links resolved.
+    pub fn hides(&self, real: &Path) -> bool {
+        let behind = |fences: &[Fence]| fences.iter().any(|fence| fence.holds(real, Case::Counts));
+        if behind(&self.walls.denied) {
+            return true;
+        }
+        // A folder is not hidden as a whole if something in it is granted.
+        let holds_granted = self.granted.iter().any(|path| path.starts_with(real))
+            || self.walls.named.iter().any(|fence| fence.fixed().0.starts_with(real));
+        self.walls.keeps_secret(real) && !holds_granted && !behind(&self.walls.named)
+    }
+}

@@ -1,0 +1,229 @@
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::redirect::Input;
+use super::{Place, Simple, Unclear};
+
+/// How deep commands, quotes and wrappers may stand in one another.
+const MAX_DEPTH: usize = 40;
+/// How many commands a script may have.
+const MAX_COMMANDS: usize = 4_000;
+/// The longest text that is read.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Which shell reads a text: they differ in small things that matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Dialect {
+    /// bash, which runs what the model writes.
+    Bash,
+    /// `sh -c` and the like: what bash alone knows has no certain meaning.
+    Other,
+}
+
+/// What has been found so far; shared by all texts that are read for one command line.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) commands: Vec<Simple>,
+    depth: usize,
+}
+
+/// A here-document whose body comes after the next line end.
+pub(super) struct Pending {
+    pub(super) end: String,
+    /// The body is taken as it stands.
+    pub(super) quoted: bool,
+    /// `<<-`: tabs before a line do not count.
+    pub(super) strip: bool,
+    /// Where commands in the body stand.
+    pub(super) place: Place,
+    /// A shell reads the body as its script.
+    pub(super) feeds: Option<(Place, Dialect)>,
+}
+
+/// Reads one text: the command line, or an argument that is a script of its own.
+pub(super) struct Reader<'t, 'f> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) end: usize,
+    pub(super) found: &'f mut Found,
+    /// For an argument: its place in the command line.
+    pub(super) span: Option<Range<usize>>,
+    pub(super) dialect: Dialect,
+    pub(super) place: Place,
+    pub(super) pending: Vec<Pending>,
+    /// What commands of this text read, by their index.
+    pub(super) inputs: BTreeMap<usize, Input>,
+    /// How many of `pending` belong to what is around a substitution.
+    pub(super) outer_pending: usize,
+}
+
+pub(super) type Read<T> = Result<T, Unclear>;
+
+impl<'t, 'f> Reader<'t, 'f> {
+    pub(super) fn new(text: &'t str, found: &'f mut Found) -> Self {
+        Self {
+            text,
+            at: 0,
+            end: text.len(),
+            found,
+            span: None,
+            dialect: Dialect::Bash,
+            place: Place::default(),
+            pending: Vec::new(),
+            inputs: BTreeMap::new(),
+            outer_pending: 0,
+        }
+    }
+
+    /// Reads the whole text as a script.
+    pub(super) fn script(&mut self) -> Read<()> {
+        check(self.text)?;
+        self.deeper(|reader| reader.list())?;
+        if self.at < self.end {
+            return Err(self.unclear("a word or sign that does not belong there"));
+        }
+        match self.pending.is_empty() {
+            true => Ok(()),
+            false => Err(self.unclear("a here-document without its end")),
+        }
+    }
+
+    /// Reads an argument as a script of its own.
+    pub(super) fn nested(
+        &mut self,
+        text: &str,
+        place: Place,
+        dialect: Dialect,
+        at: Range<usize>,
+    ) -> Read<()> {
+        let mut inner = Reader::new(text, self.found);
+        inner.span = Some(at);
+        inner.place = place;
+        inner.dialect = dialect;
+        inner.script()
+    }
+
+    /// Does something one level down; too deep has no certain meaning, and would overflow the stack.
+    pub(super) fn deeper<T>(&mut self, then: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.found.depth >= MAX_DEPTH {
+            return Err(self.unclear("commands too deep in one another"));
+        }
+        self.found.depth += 1;
+        let done = then(self);
+        self.found.depth -= 1;
+        done
+    }
+
+    /// Does something with commands at another place.
+    pub(super) fn placed<T>(&mut self, place: Place, then: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        let outer = std::mem::replace(&mut self.place, place);
+        let done = self.deeper(then);
+        self.place = outer;
+        done
+    }
+
+    /// Adds a command that is filled in later, so that what stands in its words comes after it.
+    pub(super) fn reserve(&mut self) -> Read<usize> {
+        let index = self.found.commands.len();
+        if index >= MAX_COMMANDS {
+            return Err(self.unclear("too many commands"));
+        }
+        let source = self.source(self.at..self.at);
+        self.found.commands.push(Simple { place: self.place.clone(), source, ..Simple::default() });
+        Ok(index)
+    }
+
+    /// A range of this text as one of the command line.
+    pub(super) fn source(&self, range: Range<usize>) -> Range<usize> {
+        self.span.clone().unwrap_or(range)
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn peek_second(&self) -> Option<char> {
+        self.rest().chars().nth(1)
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.at..self.end).unwrap_or_default()
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    pub(super) fn bump(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    pub(super) fn looks_at(&self, text: &str) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    /// Steps over a text if it is next.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.looks_at(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Steps over a line end that is inside a word or an expansion.
+    pub(super) fn inner_newline(&self) -> Read<()> {
+        match self.pending.is_empty() {
+            true => Ok(()),
+            false => Err(self.unclear("a line end in a word after `<<`")),
+        }
+    }
+
+    pub(super) fn unclear(&self, what: &str) -> Unclear {
+        self.unclear_at(what, self.at)
+    }
+
+    pub(super) fn unclear_at(&self, what: &str, at: usize) -> Unclear {
+        let text = self.text.get(at..).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default();
+        Unclear { what: what.to_owned(), at: line.chars().take(40).collect() }
+    }
+}
+
+/// Characters that hide what a text says, to a reader or to a shell, and texts too long to judge.
+fn check(text: &str) -> Read<()> {
+    if text.len() > MAX_BYTES {
+        return Err(Unclear { what: "a very long command".to_owned(), at: text.chars().take(40).collect() });
+    }
+    match text.char_indices().find(|(_, c)| hides(*c)) {
+        None => Ok(()),
+        Some((at, c)) => Err(Unclear {
+            what: format!("the invisible character U+{:04X}", u32::from(c)),
+            at: text.get(at..).unwrap_or_default().chars().skip(1).take(40).collect(),
+        }),
+    }
+}
+
+/// Control characters, spaces that are none to a shell, and marks that turn or hide text.
+fn hides(c: char) -> bool {
+    let shown = matches!(c, '\n' | '\t' | ' ' | '\u{200d}');
+    let hidden = c.is_control()
+        || c.is_whitespace()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{180e}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+        )
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
+    hidden && !shown
+}
