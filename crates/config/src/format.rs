@@ -1,5 +1,7 @@
 //! Kinds of text that have rules of their own, by the name that the schema gives them.
 
+use rail_permit::Rule;
+use rail_repair::Mapping;
 use rail_route::Chain;
 
 use crate::settings::{Size, Wait};
@@ -97,16 +99,12 @@ fn secret(text: &str) -> Option<String> {
 }
 
 fn rule(text: &str) -> Option<String> {
-    let wrong = |problem: &str| Some(format!("{problem}; write `Tool` or `Tool(what it is given)`"));
-    let name = text.split('(').next().unwrap_or_default();
-    if name.trim().is_empty() {
-        return wrong("the rule names no tool");
-    }
-    match (text.contains('('), text.ends_with(')')) {
-        (true, true) | (false, false) => None,
-        (true, false) => wrong("the rule has no `)` at its end"),
-        (false, true) => wrong("the rule has no `(`"),
-    }
+    // Which tools there are is known only when a session starts: here a name of no dialect is its own.
+    let native = |name: &str| {
+        let known = Mapping::names().filter_map(Mapping::builtin).find_map(|mapping| mapping.native(name));
+        known.or_else(|| (!name.contains('*')).then_some(name)).map(str::to_owned)
+    };
+    Rule::parse(text, "", &native).err().map(|error| format!("the rule {}", error.why))
 }
 
 #[cfg(test)]
@@ -141,6 +139,15 @@ mod tests {
             ("listen", "http://127.0.0.1:4141", false),
             ("permission-rule", "Bash(git commit:*)", true),
             ("permission-rule", "mcp__github__*", true),
+            ("permission-rule", "run_shell_command(ls:*)", true),
+            ("permission-rule", "Edit(src/**)", true),
+            ("permission-rule", "my_own_tool", true),
+            ("permission-rule", "WebFetch(domain:docs.rs)", true),
+            ("permission-rule", "WebFetch(https://docs.rs)", false),
+            ("permission-rule", "Bash(a && b)", false),
+            ("permission-rule", "Bash(:*)", false),
+            ("permission-rule", "Edit(../x)", false),
+            ("permission-rule", "*", false),
             ("permission-rule", "Bash(git", false),
             ("permission-rule", "(git)", false),
             ("permission-rule", "", false),

@@ -4,6 +4,7 @@
 //! file changes. [`compose`] is the same without the machine: texts in, configuration out.
 
 mod active;
+mod allow;
 mod check;
 mod choose;
 mod compose;
@@ -42,6 +43,7 @@ mod watch;
 mod way;
 
 pub use active::{ActiveError, set_active};
+pub use allow::{AllowError, allow_always};
 pub use choose::{Chosen, NotChosen};
 pub use compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, compose};
 pub use docs::reference;

@@ -133,8 +133,16 @@ impl Node {
 
     /// Puts a later layer over this one: tables are joined key by key, everything else is replaced.
     ///
-    /// `key` and `keys` of a provider are one thing said in two ways, so that either replaces the other.
-    pub fn merge(&mut self, later: Node) {
+    /// `key` and `keys` of a provider are one thing said in two ways, so that either replaces the other. Permission rules add up: a
+    /// later file can't take back what an earlier one denies, and an answer that is kept for a project keeps the user's own.
+    pub fn merge(&mut self, mut later: Node) {
+        for list in ["allow", "ask", "deny"] {
+            let earlier = self.find(&["permissions", list]).map(|node| &node.value);
+            let later = later.find_mut(&["permissions", list]).map(|node| &mut node.value);
+            if let (Some(Value::List(earlier)), Some(Value::List(later))) = (earlier, later) {
+                later.splice(..0, earlier.iter().cloned());
+            }
+        }
         for (name, member) in later.find(&["providers"]).and_then(Node::table).into_iter().flatten() {
             let says = |key| member.node.table().is_some_and(|table| table.contains_key(key));
             let earlier = self.find_mut(&["providers", name]);

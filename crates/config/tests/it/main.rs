@@ -11,6 +11,7 @@ mod layers;
 mod machine;
 #[cfg(unix)]
 mod odd_files;
+mod permissions;
 mod providers;
 mod save;
 mod trust;
