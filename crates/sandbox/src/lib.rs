@@ -1,0 +1,23 @@
+//! Child processes: in groups of their own, confined, with bounded output, and ended with all they started.
+
+mod binary;
+pub mod confine;
+mod exit;
+mod leader;
+mod process;
+mod pump;
+mod reader;
+mod screen;
+pub mod seatbelt;
+mod shape;
+mod support;
+mod tape;
+mod trace;
+
+pub use exit::Exit;
+pub use process::{Groups, Input, Launch, Process, StartError, WriteError};
+pub use pump::Ended;
+pub use shape::{Network, Shape};
+pub use support::{Namespaces, Support, support};
+pub use tape::{Bounds, Kept, Piece, Text};
+pub use trace::Straggler;

@@ -1,0 +1,382 @@
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tokio::net::unix::pipe;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::confine::{ConfineError, dress};
+use crate::pump::{Pump, feed};
+use crate::tape::{More, Tape};
+use crate::trace::{self, Trace};
+use crate::{Bounds, Ended, Kept, Piece, Shape, Straggler, leader};
+
+/// What is started.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments; behind them comes the name of the file it reports to ([`Ended::report`]), and, if it is fed, of the file it
+    /// is fed from.
+    pub args: Vec<OsString>,
+    /// All of its environment; a mark is added by which whatever it starts is found again.
+    pub env: Vec<(OsString, OsString)>,
+    /// The folder it starts in.
+    pub cwd: PathBuf,
+    /// What it reads.
+    pub input: Input,
+    /// Bytes for it that are too long for an argument.
+    pub fed: Option<Vec<u8>>,
+    /// What it may do.
+    pub shape: Shape,
+    /// How much of its output is kept.
+    pub bounds: Bounds,
+    /// Where its output is kept once it is too long for memory.
+    pub file: Option<PathBuf>,
+}
+
+/// What a program reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Input {
+    /// Nothing: it is at the end of its input from the start.
+    #[default]
+    Nothing,
+    /// What [`Process::write`] gives it.
+    Written,
+}
+
+/// Why a program could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It can't be confined as it must be.
+    #[error("the command can't be confined: {0}")]
+    Confine(#[from] ConfineError),
+    /// The system did not start it.
+    #[error("`{}` can't be started in `{}`: {cause}", .program.display(), .cwd.display())]
+    System {
+        /// The program.
+        program: PathBuf,
+        /// The folder.
+        cwd: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// All that a session starts. Dropping it ends whatever is left of it, also what went into sessions of its own.
+#[derive(Debug)]
+pub struct Groups {
+    token: String,
+    started: AtomicU64,
+}
+
+/// A running program, and all it started. Dropping it ends them.
+#[derive(Debug)]
+pub struct Process {
+    shared: Arc<Shared>,
+    input: tokio::sync::Mutex<Option<pipe::Sender>>,
+    status: watch::Receiver<Status>,
+    // Ends with the process: nothing reads on that nobody asks for.
+    _tasks: JoinSet<()>,
+}
+
+/// What the process and its reader share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) tape: Mutex<Tape>,
+    pub(crate) trace: Trace,
+}
+
+/// How far a process is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Status {
+    pub(crate) printed: u64,
+    pub(crate) ended: Option<Arc<Ended>>,
+}
+
+/// Why a program got no input.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// It was started without any, or its input was closed.
+    #[error("it takes no input: that was closed, or it was started without")]
+    Closed,
+    /// It has ended, or closed its input.
+    #[error("it reads no input any more")]
+    Ended,
+    /// It did not read within the time.
+    #[error("it did not read its input in time")]
+    Slow,
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Groups {
+    /// A session that has started nothing.
+    pub fn new() -> Self {
+        let mut token = [0; 12];
+        // Without chance the number of this process still tells our own from others that run now.
+        if getrandom::fill(&mut token).is_err() {
+            token.iter_mut().zip(std::process::id().to_le_bytes()).for_each(|(to, from)| *to = from);
+        }
+        Self { token: token.iter().map(|byte| format!("{byte:02x}")).collect(), started: AtomicU64::new(0) }
+    }
+
+    /// Starts a program as the leader of a session of its own. It must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// It can't be confined as it must be, or the system did not start it.
+    pub fn start(&self, launch: Launch) -> Result<Process, StartError> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}.{number}.", self.token);
+        let at = (launch.program.clone(), launch.cwd.clone());
+        start(launch, mark).map_err(|stopped| match stopped {
+            Stopped::Confine(error) => StartError::Confine(error),
+            Stopped::System(cause) => StartError::System { program: at.0, cwd: at.1, cause },
+        })
+    }
+
+    /// Ends all that the session has started: it is asked to end (TERM), and whoever is there after the grace is killed.
+    pub async fn end(&self, grace: Duration) {
+        let trace = self.trace();
+        trace.find().iter().for_each(|process| process.signal(Signal::TERM));
+        // Whoever ends in time may; the time over is no error.
+        let _ = tokio::time::timeout(grace, gone(&trace, &[])).await;
+        kill(&trace);
+    }
+
+    /// All commands that were started.
+    fn trace(&self) -> Trace {
+        Trace { leader: None, mark: format!("{}.", self.token) }
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        if self.started.load(Ordering::Relaxed) > 0 {
+            kill(&self.trace());
+        }
+    }
+}
+
+enum Stopped {
+    Confine(ConfineError),
+    System(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
+    let Launch { program, args, env, cwd, input, fed, shape, bounds, file } = launch;
+    let mut tasks = JoinSet::new();
+    let (output, output_end) = wire()?;
+    let output = pipe::Receiver::from_owned_fd(output)?;
+    let (report, report_end) = wire()?;
+    rustix::io::ioctl_fionbio(&report, true).map_err(io::Error::from)?;
+    let (stdin, writer) = written(input)?;
+    let mut inherit = vec![report_end];
+    if let Some(bytes) = fed {
+        let (end, feeder) = wire()?;
+        inherit.push(end);
+        tasks.spawn(feed(pipe::Sender::from_owned_fd(feeder)?, bytes));
+    }
+    let mut command = command(&program);
+    command.args(args).env_clear().envs(env).env(trace::VARIABLE, &mark).current_dir(cwd);
+    // Both streams go into one pipe: so they are in the order in which they were written.
+    command.stdin(stdin).stdout(output_end.try_clone()?).stderr(output_end);
+    let child = spawn(command, inherit, &shape)?;
+    let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let shared = Arc::new(Shared { tape: Mutex::new(Tape::new(bounds)), trace: Trace { leader, mark } });
+    let (told, status) = watch::channel(Status::default());
+    tasks.spawn(Pump { child, output, report, shared: Arc::clone(&shared), told, file }.run());
+    Ok(Process { shared, input: tokio::sync::Mutex::new(writer), status, _tasks: tasks })
+}
+
+/// Starts the command. It holds our copies of the child's ends of the pipes, which have no end as long as it lives: so it goes.
+fn spawn(
+    mut command: std::process::Command,
+    inherit: Vec<OwnedFd>,
+    shape: &Shape,
+) -> Result<tokio::process::Child, Stopped> {
+    command.args(inherit.iter().map(|end| format!("/dev/fd/{}", end.as_raw_fd())));
+    let dressed = dress(&mut command, shape).map_err(Stopped::Confine)?;
+    // After the confinement, which takes all descriptors from the child.
+    leader::lead(&mut command, inherit);
+    let child = tokio::process::Command::from(command).kill_on_drop(true).spawn();
+    child.map_err(|error| match dressed.explain(&error) {
+        Some(confine) => Stopped::Confine(confine),
+        None => Stopped::System(error),
+    })
+}
+
+/// What the child reads from, and what writes to it.
+fn written(input: Input) -> io::Result<(Stdio, Option<pipe::Sender>)> {
+    match input {
+        Input::Nothing => Ok((Stdio::null(), None)),
+        Input::Written => {
+            let (end, writer) = wire()?;
+            Ok((Stdio::from(end), Some(pipe::Sender::from_owned_fd(writer)?)))
+        }
+    }
+}
+
+/// A pipe: what is read from, what is written to. No other child gets it.
+fn wire() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), writer.into()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where child processes are started")]
+fn command(program: &Path) -> std::process::Command {
+    std::process::Command::new(program)
+}
+
+impl Process {
+    /// The number of the first process, which leads the group.
+    pub fn id(&self) -> i32 {
+        self.shared.trace.leader.map_or(0, |leader| leader.as_raw_nonzero().get())
+    }
+
+    /// How many bytes it printed until now.
+    pub fn printed(&self) -> u64 {
+        self.shared.tape().len()
+    }
+
+    /// What it printed behind a place.
+    pub fn since(&self, from: u64) -> Piece {
+        let more = if self.ended().is_some() { More::Never } else { More::Comes };
+        self.shared.tape().since(from, more)
+    }
+
+    /// The last lines that it printed, at most this many.
+    pub fn last_lines(&self, lines: usize) -> String {
+        self.shared.tape().last_lines(lines)
+    }
+
+    /// The file that holds what it printed, if that was too much for memory.
+    pub fn kept(&self) -> Option<Kept> {
+        self.shared.tape().kept().cloned()
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&self) -> Option<Arc<Ended>> {
+        self.status.borrow().ended.clone()
+    }
+
+    /// Waits until it has ended and its output is read.
+    pub async fn wait(&self) -> Arc<Ended> {
+        let mut status = self.status.clone();
+        let ended = status.wait_for(|status| status.ended.is_some()).await;
+        // The reader tells the end before it goes, whatever happens; if it broke off, nothing is known.
+        ended.ok().and_then(|status| status.ended.clone()).unwrap_or_default()
+    }
+
+    /// Waits until it has printed more than this many bytes, or has ended.
+    pub async fn printed_more_than(&self, bytes: u64) {
+        let mut status = self.status.clone();
+        // If the reader broke off there is nothing to wait for.
+        let _ = status.wait_for(|status| status.printed > bytes || status.ended.is_some()).await;
+    }
+
+    /// Gives it input.
+    ///
+    /// # Errors
+    /// It takes none, or does not read it within the time.
+    pub async fn write(&self, bytes: &[u8], within: Duration) -> Result<(), WriteError> {
+        use tokio::io::AsyncWriteExt;
+        let mut input = self.input.lock().await;
+        let Some(writer) = input.as_mut() else { return Err(WriteError::Closed) };
+        match tokio::time::timeout(within, writer.write_all(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => {
+                *input = None;
+                Err(WriteError::Ended)
+            }
+            Err(_) => Err(WriteError::Slow),
+        }
+    }
+
+    /// Ends its input.
+    pub async fn close_input(&self) {
+        *self.input.lock().await = None;
+    }
+
+    /// Ends it and all it started: it is asked to end (TERM), and whoever is there after the grace is killed.
+    ///
+    /// What it printed before is on its tape. Nothing is returned for a process that even a kill does not end, since the system
+    /// holds it.
+    pub async fn end(&self, grace: Duration) -> Option<Arc<Ended>> {
+        let known = self.signal(Signal::TERM, &[]);
+        // Whoever ends in time may; the time over is no error.
+        let _ = tokio::time::timeout(grace, async {
+            self.wait().await;
+            gone(&self.shared.trace, &known).await;
+        })
+        .await;
+        self.signal(Signal::KILL, &known);
+        kill(&self.shared.trace);
+        tokio::time::timeout(Duration::from_secs(1), self.wait()).await.ok()
+    }
+
+    /// Sends a signal to all of it, and to those who were known before; gives all who are known now.
+    ///
+    /// They are looked for first: when a parent is gone its children may not be found any more.
+    fn signal(&self, signal: Signal, known: &[Straggler]) -> Vec<Straggler> {
+        let mut found = self.shared.trace.find();
+        found.extend(known.iter().cloned());
+        if self.ended().is_none() {
+            self.shared.trace.signal_group(signal);
+        }
+        found.iter().for_each(|process| process.signal(signal));
+        found
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ended().is_none_or(|ended| !ended.left.is_empty()) {
+            self.signal(Signal::KILL, &[]);
+            kill(&self.shared.trace);
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn tape(&self) -> MutexGuard<'_, Tape> {
+        self.tape.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits until nothing is left of a command. Nobody tells when the children of others end, so it is looked at again and again.
+async fn gone(trace: &Trace, known: &[Straggler]) {
+    let mut pause = Duration::from_millis(2);
+    while known.iter().any(Straggler::lives) || !trace.find().is_empty() {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Kills all processes of a command. Those that are being started meanwhile are found the next time, so it looks again.
+fn kill(trace: &Trace) {
+    for _ in 0..20 {
+        let found = trace.find();
+        if found.is_empty() {
+            return;
+        }
+        found.iter().for_each(|process: &Straggler| process.signal(Signal::KILL));
+    }
+}
