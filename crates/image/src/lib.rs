@@ -8,7 +8,7 @@ mod shrink;
 use std::fmt;
 
 pub use measure::measure;
-pub use shrink::{DECODE_BUDGET_PIXELS, shrink};
+pub use shrink::{DECODE_BUDGET_PIXELS, shrink, shrink_smallest};
 
 /// Width and height in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,6 +48,8 @@ pub enum Format {
     WebP,
     /// GIF, still or animated.
     Gif,
+    /// Windows bitmap, which no provider takes: it is always encoded anew.
+    Bmp,
 }
 
 impl Format {
@@ -58,6 +60,7 @@ impl Format {
             Format::Jpeg => "image/jpeg",
             Format::WebP => "image/webp",
             Format::Gif => "image/gif",
+            Format::Bmp => "image/bmp",
         }
     }
 }
@@ -69,6 +72,7 @@ impl fmt::Display for Format {
             Format::Jpeg => "JPEG",
             Format::WebP => "WebP",
             Format::Gif => "GIF",
+            Format::Bmp => "BMP",
         })
     }
 }
@@ -102,7 +106,7 @@ pub struct Shrunk {
 pub enum ImageError {
     /// The bytes start like none of the formats.
     #[error(
-        "not an image: {length} bytes that start like none of PNG, JPEG, WebP and GIF; send it as a file or text instead"
+        "not an image: {length} bytes that start like none of PNG, JPEG, WebP, GIF and BMP; send it as a file or text instead"
     )]
     NotAnImage {
         /// How many bytes there were.

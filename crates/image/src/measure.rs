@@ -12,6 +12,7 @@ pub fn measure(bytes: &[u8]) -> Result<(Format, Size), ImageError> {
         Format::Jpeg => jpeg(bytes),
         Format::WebP => webp(bytes),
         Format::Gif => gif(bytes),
+        Format::Bmp => bmp(bytes),
     };
     match size {
         Ok(Size { width: 0, .. } | Size { height: 0, .. }) => {
@@ -33,6 +34,8 @@ fn sniff(bytes: &[u8]) -> Option<Format> {
         Some(Format::Gif)
     } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         Some(Format::WebP)
+    } else if is_bmp(bytes) {
+        Some(Format::Bmp)
     } else {
         None
     }
@@ -49,6 +52,27 @@ fn gif(bytes: &[u8]) -> Result<Size, &'static str> {
     Ok(Size {
         width: u16::from_le_bytes(array(bytes, 6)?).into(),
         height: u16::from_le_bytes(array(bytes, 8)?).into(),
+    })
+}
+
+/// Two letters begin many a text: the reserved bytes and the length of the header must be right as well.
+fn is_bmp(bytes: &[u8]) -> bool {
+    let header = |length: &[u8]| matches!(length, [12 | 40 | 52 | 56 | 64 | 108 | 124, 0, 0, 0]);
+    bytes.starts_with(b"BM") && bytes.get(6..10) == Some(&[0; 4]) && bytes.get(14..18).is_some_and(header)
+}
+
+fn bmp(bytes: &[u8]) -> Result<Size, &'static str> {
+    // The oldest header has edges of two bytes.
+    if array::<4>(bytes, 14)? == [12, 0, 0, 0] {
+        return Ok(Size {
+            width: u16::from_le_bytes(array(bytes, 18)?).into(),
+            height: u16::from_le_bytes(array(bytes, 20)?).into(),
+        });
+    }
+    // Rows that go from top to bottom are a negative height.
+    Ok(Size {
+        width: i32::from_le_bytes(array(bytes, 18)?).unsigned_abs(),
+        height: i32::from_le_bytes(array(bytes, 22)?).unsigned_abs(),
     })
 }
 

@@ -23,11 +23,32 @@ const QUALITIES: [u8; 4] = [85, 70, 55, 40];
 ///
 /// What has transparent pixels becomes PNG. What is opaque stays PNG if it came as PNG or GIF and fits;
 /// otherwise it becomes JPEG of falling quality, and then of falling scale. Of an animation the first frame is kept.
+/// BMP is encoded anew even within the bounds, since no provider takes it.
 pub fn shrink(bytes: &[u8], bounds: &Bounds) -> Result<Shrunk, ImageError> {
+    shrink_to(bytes, bounds, Choice::First)
+}
+
+/// As [`shrink`], but what is encoded anew and opaque becomes JPEG wherever that is smaller than PNG.
+pub fn shrink_smallest(bytes: &[u8], bounds: &Bounds) -> Result<Shrunk, ImageError> {
+    shrink_to(bytes, bounds, Choice::Smallest)
+}
+
+/// Which of the encodings within the bounds is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// The first one, which keeps most.
+    First,
+    /// PNG or the best JPEG, whichever is smaller.
+    Smallest,
+}
+
+fn shrink_to(bytes: &[u8], bounds: &Bounds, choice: Choice) -> Result<Shrunk, ImageError> {
     check_bounds(bounds)?;
     let (format, size) = measure(bytes)?;
-    if bytes.len() <= bounds.max_bytes && size.edge() <= bounds.max_edge && size.pixels() <= bounds.max_pixels
-    {
+    let fits = bytes.len() <= bounds.max_bytes
+        && size.edge() <= bounds.max_edge
+        && size.pixels() <= bounds.max_pixels;
+    if fits && format != Format::Bmp {
         return Ok(Shrunk { bytes: bytes.to_vec(), mime: format.mime(), size, changed: false });
     }
 
@@ -40,15 +61,31 @@ pub fn shrink(bytes: &[u8], bounds: &Bounds) -> Result<Shrunk, ImageError> {
         // Each step starts from the first scale, so that blur does not add up.
         let smaller = (target != first).then(|| base.resize_exact(target.width, target.height, FILTER));
         let picture = smaller.as_ref().unwrap_or(&base);
+        let mut lossless = None;
         for kind in kinds.iter().filter(|kind| target.edge() <= kind.max_edge()) {
             let bytes = encode(picture, *kind)?;
-            if bytes.len() <= bounds.max_bytes {
-                return Ok(Shrunk { bytes, mime: kind.format().mime(), size: target, changed: true });
-            }
             smallest = smallest.min(bytes.len());
+            if bytes.len() > bounds.max_bytes {
+                continue;
+            }
+            let shrunk = Shrunk { bytes, mime: kind.format().mime(), size: target, changed: true };
+            match kind {
+                Encoding::Png if choice == Choice::Smallest => lossless = Some(shrunk),
+                Encoding::Png | Encoding::Jpeg { .. } => return Ok(smaller_of(lossless, shrunk)),
+            }
+        }
+        if let Some(shrunk) = lossless {
+            return Ok(shrunk);
         }
     }
     Err(ImageError::CannotFit { format, size, smallest, max_bytes: bounds.max_bytes })
+}
+
+fn smaller_of(lossless: Option<Shrunk>, other: Shrunk) -> Shrunk {
+    match lossless {
+        Some(lossless) if lossless.bytes.len() <= other.bytes.len() => lossless,
+        Some(_) | None => other,
+    }
 }
 
 /// Keeps the strokes of small text, which models read, better than a linear filter.
@@ -127,6 +164,7 @@ fn codec(format: Format) -> ImageFormat {
         Format::Jpeg => ImageFormat::Jpeg,
         Format::WebP => ImageFormat::WebP,
         Format::Gif => ImageFormat::Gif,
+        Format::Bmp => ImageFormat::Bmp,
     }
 }
 
@@ -160,7 +198,7 @@ fn encodings(from: Format, picture: &DynamicImage) -> Vec<Encoding> {
         return vec![Encoding::Png];
     }
     match from {
-        Format::Png | Format::Gif => [Encoding::Png].into_iter().chain(jpegs).collect(),
+        Format::Png | Format::Gif | Format::Bmp => [Encoding::Png].into_iter().chain(jpegs).collect(),
         Format::Jpeg | Format::WebP => jpegs.to_vec(),
     }
 }

@@ -14,8 +14,19 @@ fn size_and_format_come_from_the_header() {
     check(&encode(noise(31, 7), ImageFormat::WebP), Format::WebP, 31, 7);
     check(&encode(noise_with_alpha(300, 2, 9), ImageFormat::WebP), Format::WebP, 300, 2);
     check(&animation(31, 7), Format::Gif, 31, 7);
+    check(&encode(noise(31, 7), ImageFormat::Bmp), Format::Bmp, 31, 7);
     // As stored: the orientation does not swap the edges here.
     check(&jpeg_turned(halves(40, 20), 6), Format::Jpeg, 40, 20);
+}
+
+#[test]
+fn the_other_kinds_of_bmp() {
+    let upside_down = b"BM\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0\x2c\x01\0\0\xfd\xff\xff\xff";
+    check(upside_down, Format::Bmp, 300, 3);
+    let oldest = b"BM\0\0\0\0\0\0\0\0\0\0\0\0\x0c\0\0\0\x2c\x01\x03\0";
+    check(oldest, Format::Bmp, 300, 3);
+    let text = b"BM is how this text begins, and it is long enough";
+    assert_eq!(measure(text), Err(ImageError::NotAnImage { length: text.len() }));
 }
 
 #[test]
@@ -45,12 +56,13 @@ fn every_cut_is_an_error_that_names_the_format() {
         (Format::Jpeg, encode(noise(3, 3), ImageFormat::Jpeg)),
         (Format::WebP, encode(noise(3, 3), ImageFormat::WebP)),
         (Format::Gif, animation(3, 3)),
+        (Format::Bmp, encode(noise(3, 3), ImageFormat::Bmp)),
     ] {
         for end in 0..bytes.len() {
             match measure(&bytes[..end]) {
                 Ok(measured) => assert_eq!(measured, (format, Size { width: 3, height: 3 })),
                 Err(ImageError::NotAnImage { length }) => {
-                    assert!(length == end && end < 12, "{format} {end}")
+                    assert!(length == end && end < 18, "{format} {end}")
                 }
                 Err(ImageError::BrokenHeader { format: named, .. }) => assert_eq!(named, format),
                 Err(other) => panic!("{format} cut at {end}: {other}"),
@@ -66,11 +78,11 @@ fn what_is_no_image_is_refused() {
     }
     check(
         b"%PDF-1.7",
-        "not an image: 8 bytes that start like none of PNG, JPEG, WebP and GIF; send it as a file or text instead",
+        "not an image: 8 bytes that start like none of PNG, JPEG, WebP, GIF and BMP; send it as a file or text instead",
     );
     check(
         b"",
-        "not an image: 0 bytes that start like none of PNG, JPEG, WebP and GIF; send it as a file or text instead",
+        "not an image: 0 bytes that start like none of PNG, JPEG, WebP, GIF and BMP; send it as a file or text instead",
     );
     check(
         &png_claim(0, 5),

@@ -15,6 +15,7 @@ static PICTURES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         jpeg_turned(noise(12, 9), 5),
         encode(noise(12, 9), ImageFormat::WebP),
         animation(12, 9),
+        encode(noise(12, 9), ImageFormat::Bmp),
     ]
 });
 
@@ -44,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_after_a_real_start(picture in 0..6_usize, keep in 3..40_usize, tail in vec(any::<u8>(), 0..300)) {
+    fn random_bytes_after_a_real_start(picture in 0..7_usize, keep in 3..40_usize, tail in vec(any::<u8>(), 0..300)) {
         let mut bytes = PICTURES[picture][..keep].to_vec();
         bytes.extend(tail);
         exercise(&bytes);
@@ -52,7 +53,7 @@ proptest! {
 
     #[test]
     fn mutated_pictures(
-        picture in 0..6_usize,
+        picture in 0..7_usize,
         edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in any::<prop::sample::Index>(),
         whole in any::<bool>(),

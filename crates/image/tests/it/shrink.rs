@@ -1,5 +1,5 @@
 use image::{DynamicImage, ImageFormat, Rgb};
-use rail_image::{Bounds, ImageError, Shrunk, Size, measure, shrink};
+use rail_image::{Bounds, ImageError, Shrunk, Size, measure, shrink, shrink_smallest};
 
 use crate::pictures::{
     BLUE, RED, animation, encode, halves, jpeg_turned, noise, noise_with_alpha, png_claim,
@@ -41,6 +41,25 @@ fn within_bounds_is_handed_back() {
         assert!(!same.changed);
         assert_eq!(same.size, Size { width: 20, height: 10 });
     }
+}
+
+#[test]
+fn a_bitmap_becomes_what_providers_take() {
+    let same_size = shrunk(&encode(halves(20, 10), ImageFormat::Bmp), WIDE);
+    assert_eq!((same_size.mime, same_size.size), ("image/png", Size { width: 20, height: 10 }));
+    assert_eq!(decoded(&same_size).into_rgb8(), halves(20, 10));
+    let broken = b"BM\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0\x2c\x01\0\0\x03\0\0\0";
+    assert!(matches!(shrink(broken, &WIDE), Err(ImageError::Undecodable { .. })));
+}
+
+#[test]
+fn the_smaller_of_png_and_jpeg() {
+    let bounds = Bounds { max_edge: 40, ..WIDE };
+    let kind = |bytes: &[u8]| shrink_smallest(bytes, &bounds).unwrap().mime;
+    assert_eq!(kind(&encode(noise(80, 80), ImageFormat::Png)), "image/jpeg");
+    assert_eq!(kind(&encode(halves(80, 80), ImageFormat::Png)), "image/png");
+    assert_eq!(kind(&encode(noise_with_alpha(80, 80, 9), ImageFormat::Png)), "image/png");
+    assert_eq!(shrunk(&encode(noise(80, 80), ImageFormat::Png), bounds).mime, "image/png");
 }
 
 #[test]
@@ -158,7 +177,7 @@ fn refusals_say_what_and_why() {
     check(
         b"hello",
         small,
-        "not an image: 5 bytes that start like none of PNG, JPEG, WebP and GIF; send it as a file or text instead",
+        "not an image: 5 bytes that start like none of PNG, JPEG, WebP, GIF and BMP; send it as a file or text instead",
     );
     check(
         &png_claim(10_001, 10_000),
