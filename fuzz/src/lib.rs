@@ -2,11 +2,15 @@
 
 mod codec;
 mod config;
+mod patch;
 mod repair;
+mod shell;
 
 pub use codec::codec;
 pub use config::config;
+pub use patch::patch;
 pub use repair::{arguments, extract, native, tolerant_json};
+pub use shell::shell;
 
 use rail_wire::{Frame, Framer};
 
