@@ -173,6 +173,12 @@ impl Mapping {
         BUILTIN.iter().map(|builtin| builtin.name)
     }
 
+    /// The native tool that one of its names stands for.
+    pub fn native(&self, name: &str) -> Option<&str> {
+        let named = |tool: &&ToolMapping| tool.name == name || tool.also.iter().any(|also| also == name);
+        self.tools.iter().find(named).map(|tool| tool.native.as_str())
+    }
+
     /// Shows a native tool under the names of this mapping; a tool that it does not know stays as it is.
     pub fn present(&self, tool: &ToolDecl) -> ToolDecl {
         let mut shown = tool.clone();

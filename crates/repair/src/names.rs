@@ -12,6 +12,16 @@ pub enum Found<'a> {
     Unknown(Vec<String>),
 }
 
+impl<'a> Found<'a> {
+    /// The tool that was found.
+    pub fn tool(&self) -> Option<&'a Tool> {
+        match self {
+            Self::Tool(tool, _) => Some(tool),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
 /// A longer name is nobody's spelling of a tool, and looking at it would only cost time.
 const MAX_NAME: usize = 256;
 /// As many names are suggested at most.
