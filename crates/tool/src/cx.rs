@@ -1,0 +1,119 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rail_permit::Grant;
+use rail_sandbox::Shape;
+use tokio_util::sync::CancellationToken;
+
+use crate::names::meant;
+use crate::{Files, Session, ToolFault};
+
+/// What a tool may know to say what it will touch.
+#[derive(Clone, Copy, Debug)]
+pub struct FacetCx<'a> {
+    /// The folder that relative paths start from.
+    pub cwd: &'a Path,
+    /// The user's home folder.
+    pub home: Option<&'a Path>,
+}
+
+impl FacetCx<'_> {
+    /// The absolute path that a model means: relative ones start from the working folder, `~` is the home folder, and `\xNN`
+    /// is a byte, as [`shown`](crate::shown) writes it.
+    pub fn path(&self, written: &str) -> PathBuf {
+        let rest = written.strip_prefix("~/").or_else(|| (written == "~").then_some(""));
+        let path = match (rest, self.home) {
+            (Some(rest), Some(home)) => home.join(meant(rest)),
+            (Some(_) | None, _) => self.cwd.join(meant(written)),
+        };
+        // `./x` is `x`; what `..` means, only the file system knows.
+        path.components().collect()
+    }
+}
+
+/// A tool's only ways to the world. It can't be made without a grant.
+#[derive(Clone, Debug)]
+pub struct ToolCx {
+    grant: Grant,
+    session: Arc<Session>,
+    progress: Progress,
+    cancel: CancellationToken,
+    shape: Shape,
+}
+
+/// Where a tool says how far it is.
+#[derive(Clone)]
+pub struct Progress(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Progress {
+    /// Says something to whoever is watching.
+    pub fn say(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
+impl ToolCx {
+    pub(crate) fn new(
+        grant: Grant,
+        session: Arc<Session>,
+        shape: Shape,
+        progress: Progress,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self { grant, session, progress, cancel, shape }
+    }
+
+    /// What all calls of the session share.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// Files, as far as the grant goes.
+    pub fn files(&self) -> Files {
+        Files::new(self.grant.clone())
+    }
+
+    /// How a command that this call starts is confined.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Where it says how far it is.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Ends when nobody wants the result any more.
+    pub fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// The absolute path that a model means, as [`FacetCx::path`] has it.
+    pub fn path(&self, written: &str) -> PathBuf {
+        let cwd = self.session.cwd();
+        FacetCx { cwd: &cwd, home: self.session.home.as_deref() }.path(written)
+    }
+
+    /// Does work that waits for the disk or takes long, beside the others.
+    ///
+    /// # Errors
+    /// The work's own, or that it broke off.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ToolFault> + Send + 'static,
+    ) -> Result<T, ToolFault> {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(done) => done,
+            Err(error) => Err(ToolFault::caused(
+                "the tool broke off; this is a fault of the tool, try another way",
+                error,
+            )),
+        }
+    }
+}

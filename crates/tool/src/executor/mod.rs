@@ -1,0 +1,144 @@
+//! One visible pipeline for every call: lookup, repair, hooks, validation, permission, run, truncation, result.
+
+mod batches;
+mod stages;
+mod truncate;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rail_model::{Part, ToolCall};
+use rail_permit::Policy;
+use rail_repair::{Catalog, Repair};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Asks, End, Hooks, Lane, Outcome, Registry, Session, ToolEvent, Watch};
+use stages::Stopped;
+
+/// Runs calls.
+pub struct Executor {
+    registry: Registry,
+    catalog: Catalog,
+    session: Arc<Session>,
+    policy: Mutex<Policy>,
+    asks: Arc<dyn Asks>,
+    hooks: Arc<dyn Hooks>,
+    watch: Arc<dyn Watch>,
+}
+
+/// What an executor is made of.
+pub struct Parts {
+    /// The tools there are.
+    pub registry: Registry,
+    /// What all calls share.
+    pub session: Arc<Session>,
+    /// What the user allows.
+    pub policy: Policy,
+    /// Who answers questions.
+    pub asks: Arc<dyn Asks>,
+    /// What the user runs around calls.
+    pub hooks: Arc<dyn Hooks>,
+    /// Who looks on.
+    pub watch: Arc<dyn Watch>,
+}
+
+impl Executor {
+    /// An executor of these parts.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { registry, session, policy, asks, hooks, watch } = parts;
+        let catalog = registry.catalog();
+        Self { registry, catalog, session, policy: Mutex::new(policy), asks, hooks, watch }
+    }
+
+    /// What the user allows now, answers of this session included.
+    pub fn policy(&self) -> Policy {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes what the user allows.
+    pub fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
+        change(&mut self.policy.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Runs the calls of one answer: those that only read side by side, those that change something alone and in order.
+    ///
+    /// Every call has its outcome, in the order of the calls.
+    pub async fn run(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
+        let lanes: Vec<Lane> = calls.iter().map(|call| self.lane(call)).collect();
+        let mut outcomes = Vec::with_capacity(calls.len());
+        let mut calls = calls.into_iter();
+        for batch in batches::batches(&lanes) {
+            let together: Vec<ToolCall> = calls.by_ref().take(batch.len()).collect();
+            outcomes.extend(self.side_by_side(together, cancel).await);
+        }
+        outcomes
+    }
+
+    async fn side_by_side(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
+        let room = Semaphore::new(self.session.limits.side_by_side.max(1));
+        let runs = calls.into_iter().map(|call| async {
+            // The semaphore is never closed; a call without a permit would only not be counted.
+            let _permit = room.acquire().await.ok();
+            self.execute(call, cancel).await
+        });
+        join_all(runs).await
+    }
+
+    /// One call from its start to its end, with its events.
+    async fn execute(&self, call: ToolCall, cancel: &CancellationToken) -> Outcome {
+        let began = now();
+        self.watch.event(ToolEvent::Start { call: call.clone() });
+        let mut repairs = Vec::new();
+        let outcome = match self.stages(&call, cancel, &mut repairs).await {
+            Ok(output) => Outcome {
+                end: End::Done,
+                parts: output.parts,
+                display: output.display,
+                notes: output.notes,
+                cause: None,
+                ..of(call, repairs, began.elapsed())
+            },
+            Err(Stopped { end, say, cause }) => {
+                let say = truncate::bounded(say, 0, &call, &self.session);
+                Outcome { end, parts: vec![Part::text(say)], cause, ..of(call, repairs, began.elapsed()) }
+            }
+        };
+        self.watch.event(ToolEvent::End(outcome.clone()));
+        outcome
+    }
+
+    fn lane(&self, call: &ToolCall) -> Lane {
+        let tool = self.catalog.find(&call.name).tool().and_then(|tool| self.registry.get(&tool.name));
+        tool.map_or(Lane::Shared, |tool| tool.card().lane)
+    }
+}
+
+fn of(call: ToolCall, repairs: Vec<Repair>, took: Duration) -> Outcome {
+    let (parts, notes) = (Vec::new(), Vec::new());
+    Outcome { call, end: End::Failed, parts, display: None, notes, cause: None, repairs, took }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the executor is a driver: it says how long a call took")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// All of them, polled in turn; what they give, in their order.
+async fn join_all<T>(runs: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut runs: Vec<_> = runs.map(|run| (Box::pin(run), None)).collect();
+    std::future::poll_fn(|cx| {
+        let mut pending = false;
+        for (run, done) in &mut runs {
+            if done.is_none() {
+                match run.as_mut().poll(cx) {
+                    std::task::Poll::Ready(value) => *done = Some(value),
+                    std::task::Poll::Pending => pending = true,
+                }
+            }
+        }
+        if pending { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    })
+    .await;
+    runs.into_iter().filter_map(|(_, done)| done).collect()
+}

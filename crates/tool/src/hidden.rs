@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rail_permit::Hidden;
+
+/// So many folders are looked into at most: a larger tree has its first ones guarded.
+const MAX_FOLDERS: usize = 50_000;
+/// How deep a folder outside the workspace is looked into that has something hidden in it, such as `~/.ssh`.
+const OUTSIDE_DEPTH: usize = 2;
+
+/// The files that commands of this session may not see. Folders that did not change are not read again.
+#[derive(Debug, Default)]
+pub(crate) struct HiddenFiles {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// What it was looked for by.
+    hidden: Option<Hidden>,
+    folders: BTreeMap<PathBuf, Folder>,
+}
+
+/// A folder as it was when it was last read.
+#[derive(Clone, Debug)]
+struct Folder {
+    modified: Option<SystemTime>,
+    /// The folders in it that are not hidden.
+    inner: Vec<PathBuf>,
+    /// What in it is hidden.
+    hidden: Vec<PathBuf>,
+}
+
+impl HiddenFiles {
+    /// What is there of what is hidden, in these folders and wherever it is named.
+    pub(crate) fn find(&self, hidden: &Hidden, folders: &[&Path]) -> Vec<PathBuf> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.hidden.as_ref() != Some(hidden) {
+            *known = Known { hidden: Some(hidden.clone()), folders: BTreeMap::new() };
+        }
+        let mut found = Vec::new();
+        for path in &hidden.paths {
+            let Ok(real) = path.canonicalize() else { continue };
+            match (hidden.hides(&real), real.is_dir()) {
+                (true, _) => found.push(real),
+                (false, true) => known.walk(hidden, &real, OUTSIDE_DEPTH, &mut found),
+                (false, false) => {}
+            }
+        }
+        for folder in folders {
+            known.walk(hidden, folder, usize::MAX, &mut found);
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+impl Known {
+    fn walk(&mut self, hidden: &Hidden, folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+        let mut open = vec![(folder.to_owned(), depth)];
+        let mut seen = 0;
+        while let Some((path, depth)) = open.pop() {
+            seen += 1;
+            if seen > MAX_FOLDERS {
+                return;
+            }
+            let folder = self.folder(hidden, path);
+            found.extend(folder.hidden.iter().cloned());
+            if depth > 1 {
+                open.extend(folder.inner.iter().map(|inner| (inner.clone(), depth - 1)));
+            }
+        }
+    }
+
+    fn folder(&mut self, hidden: &Hidden, path: PathBuf) -> &Folder {
+        let modified = fs::symlink_metadata(&path).and_then(|meta| meta.modified()).ok();
+        let entry = self.folders.entry(path.clone());
+        let folder = entry.or_insert_with(|| Folder::read(hidden, &path, modified));
+        if modified.is_none() || folder.modified != modified {
+            *folder = Folder::read(hidden, &path, modified);
+        }
+        folder
+    }
+}
+
+impl Folder {
+    /// What can't be read has nothing that a command could see either.
+    fn read(hidden: &Hidden, path: &Path, modified: Option<SystemTime>) -> Self {
+        let mut folder = Self { modified, inner: Vec::new(), hidden: Vec::new() };
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            // What a link leads to is hidden where it is.
+            if kind.is_symlink() {
+                continue;
+            }
+            let path = entry.path();
+            match hidden.hides(&path) {
+                true => folder.hidden.push(path),
+                false if kind.is_dir() => folder.inner.push(path),
+                false => {}
+            }
+        }
+        folder
+    }
+}

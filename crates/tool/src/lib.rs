@@ -1,0 +1,43 @@
+//! What a tool is, which there are, and how a call of one is run.
+
+mod card;
+mod cx;
+mod draft;
+mod event;
+mod executor;
+mod files;
+mod hidden;
+mod names;
+mod near;
+mod output;
+mod ports;
+mod registry;
+mod schema;
+mod services;
+mod session;
+mod shape;
+mod stamps;
+mod tool;
+mod tree;
+mod words;
+mod writing;
+
+pub use card::{Card, Example, Lane, Shown};
+pub use cx::{FacetCx, Progress, ToolCx};
+pub use event::{End, Outcome, ToolEvent};
+pub use executor::{Executor, Parts};
+pub use files::{Disk, Entry, EntryKind, FileFault, Files, Opened};
+pub use names::shown;
+pub use near::{Link, LinkEnd, Reach};
+pub use output::{Display, OutputNote, ToolFault, ToolOutput};
+pub use ports::{Asks, Before, HookSay, HookedCall, Hooks, NoHooks, Watch};
+pub use rail_config::settings::Generation;
+pub use rail_edit::diff::{FileDiff, Hunk, Line, Mark};
+pub use rail_permit::{Exec, Facet, Held, Level};
+pub use registry::Registry;
+pub use services::Services;
+pub use session::{Confine, Limits, Session};
+pub use stamps::{Stale, Stamps};
+pub use tool::{Admitted, AnyTool, BoxFuture, InputFault, Tool};
+pub use tree::{Stands, Tree};
+pub use writing::Expected;

@@ -1,0 +1,86 @@
+use std::sync::Arc;
+
+use rail_config::settings::Generation;
+use rail_model::{CallId, CallKind, ToolCall, ToolDecl};
+use rail_repair::{CallFault, Catalog, End, Mapping, settle};
+use serde_json::Value;
+
+use crate::words::Words;
+use crate::{AnyTool, Shown};
+
+/// The tools of a session, in the order in which they are declared.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: Vec<Arc<dyn AnyTool>>,
+}
+
+impl Registry {
+    /// These tools.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Self {
+        Self { tools: tools.into_iter().collect() }
+    }
+
+    /// Those of them that a session of this generation has, all earlier ones included.
+    #[must_use]
+    pub fn up_to(&self, generation: Generation) -> Self {
+        Self::new(self.tools.iter().filter(|tool| tool.card().generation <= generation).cloned())
+    }
+
+    /// All of them, in order.
+    pub fn tools(&self) -> &[Arc<dyn AnyTool>] {
+        &self.tools
+    }
+
+    /// The tool of this native name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn AnyTool>> {
+        self.tools.iter().find(|tool| tool.card().name == name)
+    }
+
+    /// The tools that a dialect shows, each with what a model is told of it there.
+    pub fn shown<'a>(&'a self, dialect: &'a str) -> impl Iterator<Item = (&'a dyn AnyTool, ToolDecl)> {
+        let mapping = Mapping::builtin(dialect);
+        let shown = self.tools.iter().filter(move |tool| match tool.card().shown {
+            Shown::Whole | Shown::Brief => true,
+            Shown::InDialect(only) => only == dialect,
+        });
+        let words = mapping.map(|mapping| Words::of(&self.tools, mapping)).unwrap_or_default();
+        shown.map(move |tool| {
+            let native = tool.declare();
+            let declared = match mapping {
+                Some(mapping) => words.said(mapping.present(&native), &native),
+                None => native,
+            };
+            (&**tool, declared)
+        })
+    }
+
+    /// The tools to be looked up by any spelling of any dialect.
+    pub fn catalog(&self) -> Catalog {
+        let declared: Vec<ToolDecl> = self.tools.iter().map(|tool| tool.declare()).collect();
+        Mapping::names()
+            .filter_map(Mapping::builtin)
+            .fold(Catalog::new(&declared), |catalog, mapping| catalog.with(mapping))
+    }
+
+    /// The tool and the arguments that a name and an input mean, mended where they can be.
+    ///
+    /// # Errors
+    /// Why no call comes of it.
+    pub fn read_call(&self, name: &str, input: &str) -> Result<(&Arc<dyn AnyTool>, Value), CallFault> {
+        let call = ToolCall {
+            id: CallId::Minted(String::new()),
+            name: name.to_owned(),
+            arguments: input.to_owned(),
+            kind: CallKind::Function,
+        };
+        let settled = settle(&call, &self.catalog(), End::Closed)?;
+        let unknown = || CallFault::Unknown { name: name.to_owned(), closest: Vec::new() };
+        Ok((self.get(&settled.call.name).ok_or_else(unknown)?, settled.arguments))
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.tools.iter().map(|tool| tool.card().name)).finish()
+    }
+}

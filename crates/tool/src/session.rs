@@ -1,0 +1,132 @@
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::{Services, Stamps};
+
+/// What all calls of a session share.
+#[derive(Debug)]
+pub struct Session {
+    /// The workspace, links resolved.
+    pub workspace: PathBuf,
+    /// The user's home folder, links resolved.
+    pub home: Option<PathBuf>,
+    /// The folder for temporary files, links resolved.
+    pub temp: Option<PathBuf>,
+    /// Where whole outputs are kept that are too long for the model.
+    pub folder: PathBuf,
+    /// How commands are confined.
+    pub confine: Confine,
+    /// The environment that commands get, before a login shell adds its own.
+    pub env: Vec<(OsString, OsString)>,
+    /// How much a call may take.
+    pub limits: Limits,
+    /// Which files were read, and as what.
+    pub stamps: Stamps,
+    /// What tools keep.
+    pub services: Services,
+    cwd: Mutex<PathBuf>,
+}
+
+/// How commands are confined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Confine {
+    /// Not at all.
+    Off,
+    /// They write in the workspace and in the folder for temporary files.
+    #[default]
+    Workspace,
+    /// They write nowhere but in the folder for temporary files.
+    ReadOnly,
+}
+
+/// How much a call may take; all of it can be configured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Calls that only read and run side by side.
+    pub side_by_side: usize,
+    /// Characters of output that reach the model.
+    pub output_chars: usize,
+    /// How long a command may take when the call does not say.
+    pub command: Duration,
+    /// How long a command may take at most.
+    pub command_at_most: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            side_by_side: 10,
+            output_chars: 30_000,
+            command: Duration::from_secs(120),
+            command_at_most: Duration::from_secs(600),
+        }
+    }
+}
+
+impl Session {
+    /// A session in a workspace, whose whole outputs are kept in a folder.
+    pub fn new(workspace: PathBuf, folder: PathBuf) -> Self {
+        Self {
+            cwd: Mutex::new(workspace.clone()),
+            workspace,
+            home: None,
+            temp: None,
+            folder,
+            confine: Confine::default(),
+            env: Vec::new(),
+            limits: Limits::default(),
+            stamps: Stamps::default(),
+            services: Services::default(),
+        }
+    }
+
+    /// The folder that relative paths and commands start from.
+    pub fn cwd(&self) -> PathBuf {
+        self.cwd.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes the folder that relative paths and commands start from.
+    pub fn set_cwd(&self, cwd: &Path) {
+        cwd.clone_into(&mut self.cwd.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// A command changed these files: those of them that were read are as if they had been read again, those that are gone are
+    /// forgotten. Whoever calls it knows that the command did it, and nobody else. The paths have their links resolved.
+    pub fn changed_by_command(&self, files: &[PathBuf]) {
+        let read = self.stamps.files();
+        for file in files.iter().filter(|file| read.contains(file)) {
+            match (std::fs::read(file), std::fs::metadata(file)) {
+                (Ok(bytes), Ok(meta)) => self.stamps.saw(file, &meta, &bytes),
+                (Err(_), _) | (_, Err(_)) => self.stamps.forget(file),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stale;
+
+    #[test]
+    fn what_a_command_changed_counts_as_read_if_it_was_read_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session::new(folder.path().to_owned(), folder.path().to_owned());
+        let files: Vec<PathBuf> =
+            ["read", "unread", "removed", "other"].iter().map(|name| folder.path().join(name)).collect();
+        for file in &files {
+            std::fs::write(file, "before").unwrap();
+            if !file.ends_with("unread") {
+                session.stamps.saw(file, &file.metadata().unwrap(), b"before");
+            }
+            std::fs::write(file, "after").unwrap();
+        }
+        let meta = files[0].metadata().unwrap();
+        std::fs::remove_file(&files[2]).unwrap();
+        session.changed_by_command(&files[..3]);
+        let stale: Vec<_> = files.iter().map(|file| session.stamps.check(file, &meta, b"after")).collect();
+        assert_eq!(stale, [Ok(()), Err(Stale::Unread), Err(Stale::Unread), Err(Stale::Changed)]);
+    }
+}

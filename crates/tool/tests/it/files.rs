@@ -1,0 +1,66 @@
+//! Files as far as a grant goes, also when somebody swaps what a path means.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use crate::bed::Bed;
+
+/// Says stop when it goes.
+struct Stops<'a>(&'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A path is judged, then somebody makes it a link to another file: what is open decides, not the name.
+#[test]
+fn a_link_that_is_swapped_in_after_the_judgement_leads_nowhere() {
+    use std::os::unix::fs::symlink;
+
+    let bed = Bed::new();
+    let secret = bed.root.path().join("secret");
+    std::fs::write(&secret, "SECRET").unwrap();
+    let path = bed.file("a.txt", "inside");
+    let (inside, link) = (bed.file("inside.txt", "inside"), bed.session.workspace.join("link"));
+    let stop = AtomicBool::new(false);
+    let call = json!({"order": "read", "text": path}).to_string();
+    let mut naive = 0;
+    std::thread::scope(|scope| {
+        // Also when an assertion fails: the scope waits for its threads.
+        let _stops = Stops(&stop);
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for target in [&secret, &inside] {
+                    let _ = std::fs::remove_file(&link);
+                    symlink(target, &link).unwrap();
+                    std::fs::rename(&link, &path).unwrap();
+                }
+            }
+        });
+        for _ in 0..300 {
+            // What a tool without the guard would do: look, then open.
+            let looked = path.canonicalize().is_ok_and(|real| real.starts_with(&bed.session.workspace));
+            if looked && std::fs::read(&path).is_ok_and(|bytes| bytes == b"SECRET") {
+                naive += 1;
+            }
+            bed.front.answers.lock().unwrap().push(rail_permit::Answer::No(None));
+            let outcomes = bed.run(&[("look_around", &call)]);
+            assert!(!outcomes[0].text().contains("SECRET"), "the guard was passed");
+        }
+    });
+    println!("without the guard {naive} of 300 reads would have shown the secret");
+}
+
+#[test]
+fn a_pipe_and_a_device_do_not_hold_a_call() {
+    let bed = Bed::new();
+    let pipe = bed.session.workspace.join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let call = json!({"order": "read", "text": pipe}).to_string();
+    let outcomes = bed.run(&[("look_around", &call)]);
+    let said = format!("`{}` is a device, a socket or a pipe, not a file", pipe.display());
+    assert_eq!(outcomes[0].text(), said);
+}

@@ -1,0 +1,187 @@
+//! Every end of a call is a result, with its events in order.
+
+use std::sync::Arc;
+
+use rail_permit::Answer;
+use rail_tool::{Before, BoxFuture, HookSay, HookedCall, Hooks, NoHooks, Outcome};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::bed::{Bed, Stage, told};
+
+#[test]
+fn a_call_is_told_from_start_to_end() {
+    let bed = Bed::new();
+    let outcomes = bed.run(&[("look_around", r#"{"order":"say","text":"hello"}"#)]);
+    assert_eq!(told(&outcomes), ["call_0 Done: hello"]);
+    assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_end"]);
+    let mut shown = outcomes[0].to_json();
+    shown["duration_ms"] = json!(0);
+    assert_eq!(
+        shown,
+        json!({"tool_call_id": "call_0", "success": true, "output": "hello", "duration_ms": 0})
+    );
+}
+
+#[test]
+fn what_can_t_be_run_says_what_to_do() {
+    let bed = Bed::new();
+    let outcomes = bed.run(&[
+        ("look_arond", r#"{"order":"say"}"#),
+        ("no_such_thing_at_all", "{}"),
+        ("look_around", r#"{"text":"x"}"#),
+        ("look_around", r#"{"order":"#),
+        ("look_around", r#"{"order":"say","text":{"a":1}}"#),
+    ]);
+    insta::assert_snapshot!(told(&outcomes).join("\n"), @r"
+    call_0 Refused: there is no tool `look_arond`; did you mean `look_around`?
+    call_1 Refused: there is no tool `no_such_thing_at_all`; call one of the declared tools
+    call_2 Refused: the arguments of `look_around` do not fit: `order` is missing and must be a string
+    call_3 Refused: the call of `look_around` was cut off before its arguments were complete and was not run; send it again, in smaller pieces if it is long
+    call_4 Refused: the arguments of `look_around` do not fit: `text` is an object, but must be a string
+    ");
+}
+
+#[test]
+fn a_tool_that_fails_or_breaks_off_has_a_result() {
+    let bed = Bed::new();
+    let outcomes = bed.run(&[
+        ("look_around", r#"{"order":"fail","text":"the disk is full; remove something"}"#),
+        ("look_around", r#"{"order":"panic","text":"oh"}"#),
+        ("look_around", r#"{"order":"say","text":"still here"}"#),
+    ]);
+    insta::assert_snapshot!(told(&outcomes).join("\n"), @r"
+    call_0 Failed: the disk is full; remove something
+    call_1 Crashed: `look_around` broke off, which is a fault of the tool and not of the call; try another way
+    call_2 Done: still here
+    ");
+    assert_eq!(outcomes[0].cause.as_deref(), Some("errno 5"));
+    assert!(outcomes[1].cause.as_deref().is_some_and(|cause| cause.contains("panicked")));
+    assert_eq!(bed.events("call_1"), ["tool_call_start", "tool_call_end"]);
+}
+
+#[test]
+fn a_cancelled_call_has_a_result_and_those_behind_it_do_not_begin() {
+    let said = "the call was cancelled before it was done; what it had changed until then is not undone";
+    // A tool that ends in time says itself how far it was.
+    for (order, first_says) in [("wait", "interrupted"), ("hang", said)] {
+        let bed = Bed::new();
+        let cancel = CancellationToken::new();
+        *bed.front.cancel_at_progress.lock().unwrap() = Some(cancel.clone());
+        let first = format!(r#"{{"order":"{order}","text":"1"}}"#);
+        let calls = [("change_it", first.as_str()), ("change_it", r#"{"order":"say","text":"2"}"#)];
+        let outcomes = bed.run_until(&calls, &cancel);
+        let expected = [format!("call_0 Cancelled: {first_says}"), format!("call_1 Cancelled: {said}")];
+        assert_eq!(told(&outcomes), expected);
+        assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_progress", "tool_call_end"]);
+        let log = bed.session.services.get::<Stage>().log.lock().unwrap().clone();
+        assert!(!log.contains(&"begin 2".to_owned()), "{log:?}");
+    }
+}
+
+#[test]
+fn an_open_question_ends_with_its_call() {
+    let bed = Bed::new();
+    let outside = bed.root.path().join("outside");
+    std::fs::write(&outside, "x").unwrap();
+    let call = json!({"order": "read", "text": outside}).to_string();
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let outcomes = bed.run_until(&[("look_around", &call)], &cancel);
+    assert_eq!(outcomes[0].end, rail_tool::End::Cancelled);
+}
+
+#[test]
+fn a_long_output_is_cut_and_kept() {
+    let bed = Bed::with(Arc::new(NoHooks), |session, _| session.limits.output_chars = 6);
+    let outcomes = bed.run(&[("look_around", r#"{"order":"say","text":"0123456789"}"#)]);
+    let kept = bed.session.folder.join("outputs/call_0-0.txt");
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "0123456789");
+    assert!(outcomes[0].text().starts_with("012\n\n[4 characters are left out here"));
+}
+
+#[test]
+fn a_tool_declared_in_short_is_explained_once() {
+    let bed = Bed::new();
+    let said = |outcome: &Outcome| outcome.text();
+    let call = ("rare_thing", r#"{"order":"say","text":"x"}"#);
+    assert_eq!(said(&bed.run(&[call])[0]), "x\nHow `rare_thing` is used:\nDoes as it is told.");
+    assert_eq!(said(&bed.run(&[call])[0]), "x");
+    let failed = Bed::new().run(&[("rare_thing", r#"{"order":"fail","text":"x"}"#)]);
+    assert!(
+        said(&failed[0]).ends_with("\nHow `rare_thing` is used:\nDoes as it is told."),
+        "{}",
+        said(&failed[0])
+    );
+}
+
+#[test]
+fn a_long_error_is_cut_and_kept_too() {
+    let bed = Bed::with(Arc::new(NoHooks), |session, _| session.limits.output_chars = 40);
+    let outcomes = bed.run(&[(&"x".repeat(100), "{}")]);
+    assert!(outcomes[0].text().starts_with("there is no tool `xx\n\n["), "{}", outcomes[0].text());
+    let kept = std::fs::read_to_string(bed.session.folder.join("outputs/call_0-0.txt")).unwrap();
+    assert!(kept.contains(&"x".repeat(100)), "{kept}");
+}
+
+/// Hooks that say what a test tells them.
+struct Says(Before, Option<&'static str>);
+
+impl Hooks for Says {
+    fn before<'a>(&'a self, _: &'a HookedCall) -> BoxFuture<'a, Before> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+
+    fn after<'a>(&'a self, call: &'a HookedCall, outcome: &'a Outcome) -> BoxFuture<'a, Option<String>> {
+        let said =
+            self.1.map(|said| format!("{said} {} {} {}", call.tool, call.input["text"], outcome.success()));
+        Box::pin(std::future::ready(said))
+    }
+}
+
+fn hooked(input: Option<Value>, say: Option<HookSay>, after: Option<&'static str>) -> Bed {
+    Bed::with(Arc::new(Says(Before { input, say }, after)), |_, _| ())
+}
+
+#[test]
+fn a_hook_may_change_refuse_and_add() {
+    let call = ("look_around", r#"{"order":"say","text":"a"}"#);
+    let changed = hooked(Some(json!({"order": "say", "text": "b"})), None, Some("seen:"));
+    assert_eq!(told(&changed.run(&[call])), ["call_0 Done: b\nseen: look_around \"b\" true"]);
+    let broken = hooked(Some(json!({"text": "b"})), None, None);
+    insta::assert_snapshot!(told(&broken.run(&[call])).join("\n"), @"call_0 Refused: a hook changed this call to one that can't be run: the arguments of `look_around` do not fit: `order` is missing and must be a string");
+    let refused = hooked(None, Some(HookSay::Deny("not on Mondays".to_owned())), None);
+    assert_eq!(told(&refused.run(&[call])), ["call_0 Hooked: a hook refused this call: not on Mondays"]);
+}
+
+#[test]
+fn what_a_hook_changed_is_judged() {
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    let bed = hooked(Some(json!({"order": "read", "text": outside.path()})), None, None);
+    bed.front.answers.lock().unwrap().push(Answer::No(None));
+    let inside = bed.file("a.txt", "inside");
+    let call = json!({"order": "read", "text": inside}).to_string();
+    let outcomes = bed.run(&[("look_around", &call)]);
+    assert_eq!(outcomes[0].end, rail_tool::End::Denied, "{:?}", told(&outcomes));
+    assert_eq!(bed.events("call_0"), ["tool_call_start", "permission_request", "tool_call_end"]);
+}
+
+#[test]
+fn a_hook_may_ask_for_a_question() {
+    let bed = hooked(None, Some(HookSay::Ask("look twice".to_owned())), None);
+    bed.front.answers.lock().unwrap().push(Answer::No(Some("use the other file".to_owned())));
+    let outcomes = bed.run(&[("look_around", r#"{"order":"say","text":"a"}"#)]);
+    assert_eq!(outcomes[0].end, rail_tool::End::Denied);
+    assert!(outcomes[0].text().contains("use the other file"), "{}", outcomes[0].text());
+}
+
+#[test]
+fn names_of_any_dialect_are_understood() {
+    let bed = Bed::new();
+    let outcomes = bed.run(&[
+        ("functions.look_around", r#"{"order":"say","text":"a"}"#),
+        ("LookAround", r#"{"order":"say","text":"a"}"#),
+    ]);
+    assert_eq!(told(&outcomes), ["call_0 Done: a", "call_1 Done: a"]);
+    assert_eq!(outcomes[1].repairs.len(), 1);
+}
