@@ -1,0 +1,59 @@
+//! The built-in tools, one file each. A tool is a file and a word in [`tools!`](self).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rail_tool::{AnyTool, Registry, Session};
+
+mod change;
+mod globs;
+mod magic;
+mod missing;
+mod notebook;
+mod notebook_view;
+mod page;
+mod patching;
+mod picture;
+mod reading;
+mod search;
+mod selection;
+mod shell;
+mod style;
+mod text;
+mod words;
+
+/// Ends all that a session's commands have started and that still runs: it is asked to end, and killed after the grace.
+///
+/// For whoever ends a session in order. A session that is only dropped kills at once.
+pub async fn end_commands(session: &Session, grace: Duration) {
+    session.services.get::<shell::shells::Shells>().end(grace).await;
+}
+
+/// Makes the modules of the tools and the list of them, in the order in which they are declared to a model.
+macro_rules! tools {
+    ($($file:ident::$tool:ident),* $(,)?) => {
+        $(mod $file;)*
+
+        /// All built-in tools.
+        pub fn registry() -> Registry {
+            let tools: Vec<Arc<dyn AnyTool>> = vec![$(Arc::new($file::$tool)),*];
+            Registry::new(tools)
+        }
+    };
+}
+
+tools! {
+    bash::Bash,
+    bash_output::BashOutput,
+    kill_bash::KillBash,
+    read_file::ReadFile,
+    write_file::WriteFile,
+    edit_file::EditFile,
+    multi_edit::MultiEdit,
+    apply_patch::ApplyPatch,
+    notebook_edit::NotebookEdit,
+    glob::Glob,
+    grep::Grep,
+    list_directory::ListDirectory,
+    read_many_files::ReadManyFiles,
+}

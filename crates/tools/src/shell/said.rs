@@ -1,0 +1,97 @@
+use rail_sandbox::{Ended, Kept, Straggler, Text};
+
+/// The output of a command as a model reads it. What memory does not hold is cut here, to this many characters; what it holds is
+/// whole, and whoever runs the call cuts it and keeps the rest.
+pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> String {
+    let Text { head, missing, tail } = text;
+    if missing == 0 {
+        return head;
+    }
+    // Room is left for what is said behind the output.
+    let half = at_most / 5 * 2;
+    let end = head.char_indices().nth(half).map_or(head.len(), |(at, _)| at);
+    let start = tail.char_indices().rev().nth(half.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let (first, last) = (head.get(..end).unwrap_or_default(), tail.get(start..).unwrap_or_default());
+    let cut = missing + (head.len() - first.len()) as u64 + (tail.len() - last.len()) as u64;
+    let rest = match kept {
+        Some(Kept { path, bytes, trouble: None }) => format!(
+            "the first {bytes} bytes of the output are in `{}`: read it in parts with `read_file`, or search it with `grep`",
+            path.display()
+        ),
+        Some(Kept { path, trouble: Some(trouble), .. }) => {
+            format!(
+                "it could not be kept in `{}` ({trouble}): run it again with its output in a file",
+                path.display()
+            )
+        }
+        None => "run it again with its output in a file if you need it".to_owned(),
+    };
+    format!("{first}\n\n[about {cut} bytes are left out here; {rest}]\n\n{last}")
+}
+
+/// What a command left running, if it did.
+pub(crate) fn left_behind(ended: &Ended) -> Vec<String> {
+    let mut said = Vec::new();
+    if !ended.swept.is_empty() {
+        said.push(format!(
+            "what it left running was ended: {}; use `run_in_background` for what is to go on",
+            list(&ended.swept)
+        ));
+    }
+    if !ended.left.is_empty() {
+        said.push(format!(
+            "it left something running in a session of its own, which ends with this session: {}",
+            list(&ended.left)
+        ));
+    }
+    said
+}
+
+fn list(processes: &[Straggler]) -> String {
+    let shown: Vec<String> =
+        processes.iter().take(5).map(|process| format!("{} `{}`", process.pid, process.command)).collect();
+    let more = processes.len().saturating_sub(shown.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// An output and what is said behind it, each in brackets on a line of its own.
+pub(crate) fn with_notes(mut output: String, notes: &[String]) -> String {
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    let notes: Vec<String> = notes.iter().map(|note| format!("[{note}]")).collect();
+    output.push_str(&notes.join("\n"));
+    output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_memory_does_not_hold_is_cut_and_says_where_it_is() {
+        let text = Text { head: "0123456789".to_owned(), missing: 100, tail: "äöüabcdefg".to_owned() };
+        let kept = Kept { path: "/s/out".into(), bytes: 64, trouble: None };
+        assert_eq!(
+            output(text.clone(), Some(&kept), 10),
+            "0123\n\n[about 115 bytes are left out here; the first 64 bytes of the output are in `/s/out`: read it in parts with `read_file`, or search it with `grep`]\n\ndefg"
+        );
+        let trouble = Kept { trouble: Some("disk full".to_owned()), ..kept };
+        let said = output(text.clone(), Some(&trouble), 1_000);
+        assert!(
+            said.contains("[about 100 bytes are left out here; it could not be kept in `/s/out` (disk full)"),
+            "{said}"
+        );
+        let whole = Text { missing: 0, ..text };
+        assert_eq!(output(whole, None, 1), "0123456789");
+    }
+
+    #[test]
+    fn notes_stand_behind_the_output() {
+        let notes = ["one".to_owned(), "two".to_owned()];
+        assert_eq!(with_notes("out".to_owned(), &notes), "out\n[one]\n[two]");
+        assert_eq!(with_notes("out\n".to_owned(), &notes[..1]), "out\n[one]");
+        assert_eq!(with_notes(String::new(), &notes[..1]), "[one]");
+    }
+}
