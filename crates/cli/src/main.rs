@@ -9,13 +9,17 @@ mod init;
 mod key;
 mod ledger;
 mod output;
+mod permission;
+mod permit;
 mod provider;
 mod route;
 mod run;
 mod serve;
 mod setup;
+mod signals;
 mod state;
 mod table;
+mod tool;
 mod usage;
 
 use std::process::ExitCode;
@@ -56,6 +60,9 @@ enum Command {
     /// The gateway's own keys: who may use it, and how much.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// What may be done without asking.
+    #[command(subcommand)]
+    Permit(permit::PermitCommand),
     /// The providers: what is known of them, whether they answer, and which of them comes first.
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
@@ -74,6 +81,9 @@ enum Command {
     ///
     /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
     Serve(serve::Serve),
+    /// The tools: which there are, and one of them run by hand.
+    #[command(subcommand)]
+    Tool(tool::ToolCommand),
     /// What requests through the gateway used: tokens, cost, latency, failures.
     Usage(usage::Usage),
 }
@@ -85,8 +95,10 @@ impl Command {
     fn takes_model(&self) -> bool {
         match self {
             Self::Key(key::KeyCommand::List(_) | key::KeyCommand::Revoke(_))
+            | Self::Permit(_)
             | Self::Replay(_)
             | Self::Serve(_)
+            | Self::Tool(_)
             | Self::Usage(_) => false,
             Self::Key(key::KeyCommand::Create(_))
             | Self::Config(_)
@@ -124,6 +136,7 @@ fn main() -> ExitCode {
         _ if common.model.is_some() && !command.takes_model() => Err(Failure::Usage(anyhow!(NO_MODEL))),
         Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(),
+        Command::Permit(permit) => permit.run(&common),
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
         Command::Init(init) => init.run(&common),
@@ -132,6 +145,7 @@ fn main() -> ExitCode {
         Command::Replay(replaying) => replaying.run(&common),
         Command::Serve(serve) => serve.run(&common),
         Command::Key(key) => key.run(&common),
+        Command::Tool(tool) => tool.run(&common),
         Command::Usage(usage) => usage.run(&common),
     };
     let (error, code) = match result {

@@ -25,7 +25,8 @@ pub(crate) fn tell(text: &str) {
     let _ = writeln!(stderr(), "rail: {}", harmless(text));
 }
 
-/// Text that can't change the terminal: what servers and files say may hold control characters.
+/// Text that can't change the terminal: what servers and files say may hold control characters. Lines and tabs stay.
 pub(crate) fn harmless(text: &str) -> String {
-    text.split('\n').map(rail_config::plain).collect::<Vec<_>>().join("\n")
+    let line = |line: &str| line.split('\t').map(rail_config::plain).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

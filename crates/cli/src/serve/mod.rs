@@ -1,6 +1,5 @@
 //! `rail serve`: the gateway.
 
-mod signals;
 mod start;
 
 use clap::Args;

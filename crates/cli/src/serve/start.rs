@@ -17,8 +17,8 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::signals::{Signals, Told};
 use crate::clock::Now;
+use crate::signals::{Signals, Told};
 use crate::{Failure, output};
 
 /// How often it is written down how targets fare.

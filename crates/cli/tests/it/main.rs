@@ -26,4 +26,5 @@ mod serve;
 mod soak;
 mod switch;
 mod terminal;
+mod tools;
 mod translate;

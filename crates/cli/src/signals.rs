@@ -6,7 +6,7 @@ use tokio::signal;
 
 /// How a process is told to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Told {
+pub(crate) enum Told {
     /// By Ctrl-C.
     Interrupt,
     /// By whoever runs it.
@@ -14,7 +14,7 @@ pub(super) enum Told {
 }
 
 /// Hears of both from when it is made.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: signal::unix::Signal,
     #[cfg(unix)]
@@ -23,13 +23,13 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
     /// The next time that the process is told to stop.
-    pub(super) async fn next(&mut self) -> Told {
+    pub(crate) async fn next(&mut self) -> Told {
         tokio::select! {
             _ = self.interrupt.recv() => Told::Interrupt,
             _ = self.terminate.recv() => Told::Terminate,
@@ -39,12 +39,12 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {})
     }
 
     /// The next time that the process is told to stop.
-    pub(super) async fn next(&mut self) -> Told {
+    pub(crate) async fn next(&mut self) -> Told {
         match signal::ctrl_c().await {
             Ok(()) => Told::Interrupt,
             // Nobody can tell it anything; it ends as it is ended.

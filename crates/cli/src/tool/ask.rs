@@ -1,0 +1,117 @@
+//! Questions at the terminal.
+
+use std::fmt::Write;
+use std::io::{BufRead, IsTerminal, Write as _, stderr, stdin};
+
+use rail_config::Trusted;
+use rail_permit::{Answer, Facet, Question, Rule, Scope};
+use rail_tool::{Asks, BoxFuture};
+
+use crate::output::harmless;
+
+/// Asks at the terminal, if there is one; else the answer is no, with what would allow it.
+pub(super) struct Terminal {
+    /// The folder whose project-local configuration keeps what is allowed for always.
+    pub(super) workspace: std::path::PathBuf,
+    /// Whether the project's own files count: otherwise nothing that is kept there would.
+    pub(super) trusted: Trusted,
+}
+
+impl Asks for Terminal {
+    fn ask<'a>(&'a self, _: &'a str, question: &'a Question) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            if !stdin().is_terminal() || !stderr().is_terminal() {
+                return Answer::Nobody(nobody(question));
+            }
+            let question = question.clone();
+            let asked = tokio::task::spawn_blocking(move || talk(&question));
+            asked.await.unwrap_or(Answer::No(None))
+        })
+    }
+
+    fn keep(&self, rules: &[Rule]) -> Result<(), String> {
+        if self.trusted == Trusted::No {
+            return Err("this folder is not trusted; trust it with `rail config trust`".to_owned());
+        }
+        let texts: Vec<String> = rules.iter().map(|rule| rule.text.clone()).collect();
+        rail_config::allow_always(&self.workspace, &texts).map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// What a script is told, where nobody can be asked.
+fn nobody(question: &Question) -> String {
+    let rules: Vec<&str> =
+        question.offers.iter().flat_map(|offer| &offer.rules).map(|rule| rule.text.as_str()).collect();
+    match (rules.as_slice(), question.facets.as_slice(), &question.reason.about) {
+        // A secret: nothing is offered, but a rule that names it allows it.
+        ([], [Facet::Read(_)], Some(path)) if !question.always_asks => {
+            let written = if path.starts_with('/') { format!("/{path}") } else { path.clone() };
+            format!("Run it at a terminal, or allow it by `--allow 'Read({written})'`.")
+        }
+        ([], _, _) => "Run it at a terminal, or with `--permission-mode bypass`.".to_owned(),
+        ([first, ..], _, _) => {
+            format!("Run it at a terminal, or allow it, for example by `--allow '{first}'`.")
+        }
+    }
+}
+
+fn talk(question: &Question) -> Answer {
+    loop {
+        let mut err = stderr().lock();
+        // A terminal that takes no question gives no answer either.
+        if err.write_all(harmless(&shown(question)).as_bytes()).and_then(|()| err.flush()).is_err() {
+            return Answer::No(None);
+        }
+        drop(err);
+        let mut line = String::new();
+        match stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => return Answer::No(None),
+            Ok(_) => {}
+        }
+        if let Some(answer) = read(&line, question) {
+            return answer;
+        }
+    }
+}
+
+/// The question as it is shown.
+fn shown(question: &Question) -> String {
+    let mut text = String::new();
+    for facet in &question.facets {
+        // Writing to a string can't fail.
+        let _ = match facet {
+            Facet::Read(path) => writeln!(text, "  reads {}", path.display()),
+            Facet::Write(path) => writeln!(text, "  writes {}", path.display()),
+            Facet::Exec(exec) => writeln!(text, "  runs {}", exec.command),
+            Facet::Net(host) => writeln!(text, "  speaks with {host}"),
+            Facet::Foreign => writeln!(text, "  runs a tool of somebody else"),
+        };
+    }
+    let _ = writeln!(text, "Asked because {}.", question.reason.why);
+    text.push_str("  y  yes, this once\n");
+    for (at, offer) in question.offers.iter().enumerate() {
+        let _ = writeln!(text, "  {}  for this session: {}", at + 1, offer.says);
+        let _ = writeln!(text, "  {}! always, in this folder: the same", at + 1);
+    }
+    text.push_str("  n  no (say why after it, if you like)\n> ");
+    text
+}
+
+/// What a line means; None if it means nothing.
+fn read(line: &str, question: &Question) -> Option<Answer> {
+    let line = line.trim();
+    match line {
+        "y" | "yes" => return Some(Answer::Once),
+        "n" | "no" => return Some(Answer::No(None)),
+        _ => {}
+    }
+    if let Some(why) = line.strip_prefix("n ").or_else(|| line.strip_prefix("no ")) {
+        return Some(Answer::No(Some(why.trim().to_owned())));
+    }
+    let (number, scope) = match line.strip_suffix('!') {
+        Some(number) => (number, Scope::Always),
+        None => (line, Scope::Session),
+    };
+    let at = number.parse::<usize>().ok()?.checked_sub(1)?;
+    Some(Answer::Offer(question.offers.get(at)?.clone(), scope))
+}

@@ -1,0 +1,103 @@
+//! `rail tool list`.
+
+use clap::{Args, ValueEnum};
+use rail_model::ToolKind;
+use rail_tool::{Generation, Level, Registry};
+use serde_json::{Value, json};
+
+use crate::table::{Side, lines};
+use crate::{Failure, output};
+
+#[derive(Args)]
+pub(crate) struct List {
+    /// Only what a session of this generation has.
+    #[arg(long, value_name = "genN", value_parser = generation, default_value = "gen8")]
+    generation: Generation,
+    /// The names that a model is shown.
+    #[arg(long, value_name = "D", default_value = "native")]
+    dialect: Dialect,
+    /// Print JSON, with what a model is told of each.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Dialect {
+    Native,
+    Claude,
+    Gemini,
+    Codex,
+}
+
+impl Dialect {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Claude => "claude",
+            Self::Gemini => "gemini",
+            Self::Codex => "codex",
+        }
+    }
+}
+
+impl List {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let registry = rail_tools::registry().up_to(self.generation);
+        if self.json {
+            return output::print_json(&listing(&registry, self.dialect.name()));
+        }
+        let mut rows =
+            vec![["NAME", "SHOWN AS", "TITLE", "SINCE", "NEEDS", "WHAT IT DOES"].map(str::to_owned).to_vec()];
+        for (tool, declared) in registry.shown(self.dialect.name()) {
+            let card = tool.card();
+            let since = word(card.generation);
+            let cells = [card.name, &declared.name, card.title, &since, level_word(card.level), card.summary];
+            rows.push(cells.map(str::to_owned).to_vec());
+        }
+        output::print(&lines(&[Side::Left; 6], &rows))
+    }
+}
+
+fn listing(registry: &Registry, dialect: &str) -> Value {
+    let tools = registry.shown(dialect).map(|(tool, declared)| {
+        let card = tool.card();
+        let parameters = match declared.kind {
+            ToolKind::Function { parameters } => parameters.map(|parameters| parameters.value()),
+            ToolKind::Custom { .. } | ToolKind::Server(_) => None,
+        };
+        json!({
+            "name": card.name,
+            "shown_as": declared.name,
+            "title": card.title,
+            "generation": word(card.generation),
+            "level": level_word(card.level),
+            "summary": card.summary,
+            "description": declared.description,
+            "parameters": parameters,
+        })
+    });
+    tools.collect()
+}
+
+/// A generation by its name in the configuration.
+fn generation(text: &str) -> Result<Generation, String> {
+    serde_json::from_value(text.into()).map_err(|_| "there are gen1 to gen8".to_owned())
+}
+
+/// The name of a generation in the configuration.
+fn word(generation: Generation) -> String {
+    serde_json::to_value(generation)
+        .ok()
+        .and_then(|word| word.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+fn level_word(level: Level) -> &'static str {
+    match level {
+        Level::None => "nothing",
+        Level::Read => "read",
+        Level::Write => "write",
+        Level::Execute => "execute",
+        Level::Network => "network",
+    }
+}

@@ -1,0 +1,28 @@
+//! `rail tool`: the registry, and one call through the whole executor.
+
+mod ask;
+mod list;
+mod run;
+mod seen;
+
+use clap::Subcommand;
+
+use crate::Failure;
+use crate::setup::Common;
+
+#[derive(Subcommand)]
+pub(crate) enum ToolCommand {
+    /// The tools: what they do, since which generation, and what they need to be allowed.
+    List(list::List),
+    /// Run one tool through the whole executor: repair, hooks, permission, sandbox.
+    Run(run::Run),
+}
+
+impl ToolCommand {
+    pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
+        match self {
+            Self::List(list) => list.run(),
+            Self::Run(run) => run.run(common),
+        }
+    }
+}
