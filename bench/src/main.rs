@@ -5,6 +5,7 @@
 mod gateway;
 mod repair;
 mod route;
+mod search;
 mod talk;
 mod timing;
 mod tokens;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
             route::run();
             ExitCode::SUCCESS
         }
+        Some("search") => told(search::run()),
         Some("tokens") => {
             match std::env::args().nth(2).as_deref() {
                 Some("write") => tokens::write_counts(),
@@ -42,19 +44,23 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some(name @ ("gateway" | "gateway-memory" | "gateway-streams" | "model" | "bare-proxy")) => {
-            match gateway::run(name, std::env::args().skip(2)) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(problem) => {
-                    eprintln!("{problem}");
-                    ExitCode::FAILURE
-                }
-            }
+            told(gateway::run(name, std::env::args().skip(2)))
         }
         Some(other) => {
             eprintln!(
-                "no benchmark `{other}`; there are: wire, repair, route, tokens, upstream, gateway, gateway-memory, gateway-streams"
+                "no benchmark `{other}`; there are: wire, repair, route, search, tokens, upstream, gateway, gateway-memory, gateway-streams"
             );
             ExitCode::from(2)
+        }
+    }
+}
+
+fn told(done: Result<(), String>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
         }
     }
 }
