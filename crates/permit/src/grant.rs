@@ -22,6 +22,10 @@ pub(crate) struct Walls {
     pub(crate) asked: Vec<Fence>,
     /// Secrets that a rule names and allows.
     pub(crate) named: Vec<Fence>,
+    /// Secrets that a rule names and allows to be written, and so to be read.
+    pub(crate) named_to_write: Vec<Fence>,
+    /// What may not be written.
+    pub(crate) unwritable: Vec<Fence>,
     /// Whether secrets are kept.
     pub(crate) secrets: Secrets,
     /// The user's home folder.
@@ -192,8 +196,14 @@ impl Walls {
     fn lets_read(&self, real: &Path) -> bool {
         let behind = |fences: &[Fence]| fences.iter().any(|fence| fence.holds(real, Case::Counts));
         let kept =
-            behind(&self.denied) || behind(&self.asked) || (self.keeps_secret(real) && !behind(&self.named));
+            behind(&self.denied) || behind(&self.asked) || (self.keeps_secret(real) && !self.names(real));
         !kept
+    }
+
+    /// Whether a rule names this secret and lets it be read.
+    fn names(&self, real: &Path) -> bool {
+        let behind = |fences: &[Fence]| fences.iter().any(|fence| fence.holds(real, Case::Counts));
+        behind(&self.named) || (behind(&self.named_to_write) && !behind(&self.unwritable))
     }
 
     fn keeps_secret(&self, real: &Path) -> bool {
@@ -209,8 +219,9 @@ impl Hidden {
             return true;
         }
         // A folder is not hidden as a whole if something in it is granted.
+        let named = [&self.walls.named, &self.walls.named_to_write];
         let holds_granted = self.granted.iter().any(|path| path.starts_with(real))
-            || self.walls.named.iter().any(|fence| fence.fixed().0.starts_with(real));
-        self.walls.keeps_secret(real) && !holds_granted && !behind(&self.walls.named)
+            || named.into_iter().flatten().any(|fence| fence.fixed().0.starts_with(real));
+        self.walls.keeps_secret(real) && !holds_granted && !self.walls.names(real)
     }
 }

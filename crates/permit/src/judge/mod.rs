@@ -130,10 +130,9 @@ impl<'a> Cx<'a> {
     }
 
     /// Secrets that may be read because a rule names them. A rule that lets write them lets read them, unless writing is denied.
-    fn named(&self) -> Vec<Fence> {
-        let writes = self.lists.write.deny.is_empty() && self.lists.write.deny_all.is_none();
-        let holds = |rule: &Rule| rule.holds() == Holds::Reads || writes;
-        self.lists.naming.iter().filter(|(_, rule)| holds(rule)).map(|(fence, _)| fence.clone()).collect()
+    fn named(&self, by: Holds) -> Vec<Fence> {
+        let naming = self.lists.naming.iter().filter(|(_, rule)| rule.holds() == by);
+        naming.map(|(fence, _)| fence.clone()).collect()
     }
 
     fn walls(&self) -> Walls {
@@ -148,7 +147,12 @@ impl<'a> Cx<'a> {
         Walls {
             denied: fences(&self.lists.read.deny),
             asked: if bypass { Vec::new() } else { fences(&self.lists.read.ask) },
-            named: self.named(),
+            named: self.named(Holds::Reads),
+            named_to_write: match self.lists.write.deny_all {
+                Some(_) => Vec::new(),
+                None => self.named(Holds::Writes),
+            },
+            unwritable: fences(&self.lists.write.deny),
             secrets: if bypass { Secrets::Open } else { Secrets::Kept },
             home: policy.home.clone(),
             writable: folders.iter().chain(&policy.temp).cloned().collect(),
