@@ -85,6 +85,8 @@ impl Run {
         let runtime = serving_runtime()?;
         let outcome = runtime.block_on(one(&Executor::new(parts), call));
         runtime.block_on(rail_tools::end_commands(&session, GRACE));
+        // A question that was taken back still waits for a line that nobody will type.
+        runtime.shutdown_background();
         let outcome = outcome?;
         seen.keep(&session.stamps);
         // A folder that holds nothing is of no use to anybody.

@@ -1,7 +1,7 @@
 //! A home of its own for the binary: nothing of this machine's environment, files and servers is seen.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -89,20 +89,39 @@ impl Home {
 
     /// Runs the binary in the folder to work in.
     pub(crate) fn rail(&self, args: &[&str], input: &str) -> Said {
-        #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rail"));
-        let at = |file: &str| -> PathBuf { self.path(file) };
-        command.args(args).current_dir(at("repo")).env_clear();
-        command.env("HOME", at("user")).env("XDG_CONFIG_HOME", at("config"));
-        command.env("XDG_STATE_HOME", at("state")).env("XDG_CACHE_HOME", at("cache"));
-        command.envs(self.variables.iter().cloned());
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = self.command(env!("CARGO_BIN_EXE_rail")).args(args).spawn().unwrap();
         // The command may refuse before it reads.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| self.told(&String::from_utf8_lossy(bytes));
         Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// Runs a shell command at a real terminal, where these keys are typed at its first prompt: how it ended and what was shown.
+    pub(crate) fn script(&self, command: &str, keys: &str) -> (Option<i32>, String) {
+        let mut child = self.command("script").args(["-qec", command, "/dev/null"]).spawn().unwrap();
+        let (mut out, mut shown) = (child.stdout.take().unwrap(), Vec::new());
+        let mut byte = [0];
+        while !shown.ends_with(b"\n> ") && out.read(&mut byte).unwrap() == 1 {
+            shown.push(byte[0]);
+        }
+        let mut typing = child.stdin.take().unwrap();
+        typing.write_all(keys.as_bytes()).unwrap();
+        out.read_to_end(&mut shown).unwrap();
+        (child.wait().unwrap().code(), self.told(&String::from_utf8_lossy(&shown)))
+    }
+
+    /// A program in the folder to work in, with nothing of this machine's environment.
+    #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        let at = |file: &str| -> PathBuf { self.path(file) };
+        command.current_dir(at("repo")).env_clear();
+        command.env("HOME", at("user")).env("XDG_CONFIG_HOME", at("config"));
+        command.env("XDG_STATE_HOME", at("state")).env("XDG_CACHE_HOME", at("cache"));
+        command.envs(self.variables.iter().cloned());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
     }
 
     fn told(&self, text: &str) -> String {

@@ -251,3 +251,37 @@ fn rules_are_explained_with_their_origin() {
     === stderr
     "#);
 }
+
+/// What happens at a terminal where these bytes are typed: `script` makes a real one.
+fn typed(home: &Home, tool: &str, input: &Value, keys: &str) -> (Option<i32>, String) {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let rail = quoted(env!("CARGO_BIN_EXE_rail"));
+    let command = format!("{rail} tool run {tool} --input {}", quoted(&input.to_string()));
+    home.script(&command, keys)
+}
+
+#[test]
+fn a_question_is_asked_at_a_terminal() {
+    let home = home();
+    let write = |name: &str| json!({"file_path": name, "content": "x\n"});
+    let (code, said) = typed(&home, "Write", &write("yes.txt"), "y\n");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("Asked because writing a file asks.") && home.path("repo/yes.txt").exists(),
+        "{said}"
+    );
+    let (code, said) = typed(&home, "Write", &write("no.txt"), "what?\nn use notes.md\n");
+    assert!(code == Some(1) && said.contains("who says: use notes.md"), "{said}");
+    // The home has no `.switchrail` yet, so nothing of it is trusted.
+    let (code, said) = typed(&home, "bash", &json!({"command": "make test"}), "1!\n");
+    assert!(code.is_some() && said.contains("this folder is not trusted"), "{said}");
+    assert!(!home.path("repo/no.txt").exists() && !home.path("repo/.switchrail").exists());
+}
+
+#[test]
+fn an_interrupted_question_ends_the_call() {
+    let home = home();
+    let (code, said) = typed(&home, "Write", &json!({"file_path": "new.txt", "content": "x"}), "\u{3}");
+    assert_eq!(code, Some(130), "{said}");
+    assert!(!home.path("repo/new.txt").exists());
+}
