@@ -107,3 +107,45 @@ impl Folder {
         folder
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rail_permit::{Asked, Exec, Facet, Held, Level, Policy, Verdict, judge};
+
+    use super::*;
+
+    /// What a command in this folder may not see.
+    fn hidden(workspace: &Path) -> Hidden {
+        let policy = Policy { folders: vec![workspace.to_owned()], ..Policy::default() };
+        let exec = Exec { command: "ls".to_owned(), cwd: workspace.to_owned(), held: Held::Sandbox };
+        let asked = Asked { tool: "bash", level: Level::Execute, facets: &[Facet::Exec(exec)] };
+        match judge(&policy, &asked, &crate::Disk) {
+            Verdict::Allow(grant) => grant.hidden(),
+            Verdict::Ask(_) | Verdict::Deny(_) => panic!("`ls` needs no question"),
+        }
+    }
+
+    #[test]
+    fn what_is_new_or_moved_since_the_last_command_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = root.path().canonicalize().unwrap();
+        fs::create_dir_all(workspace.join("a/deep")).unwrap();
+        fs::write(workspace.join("a/deep/.env"), "x").unwrap();
+        fs::write(workspace.join("a/plain"), "x").unwrap();
+        let (files, hidden) = (HiddenFiles::default(), hidden(&workspace));
+        let find = || {
+            let found = files.find(&hidden, &[&workspace]);
+            let in_it = found.iter().filter_map(|path| path.strip_prefix(&workspace).ok());
+            in_it.map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(find(), ["a/deep/.env"]);
+        fs::write(workspace.join("a/id_rsa"), "x").unwrap();
+        assert_eq!(find(), ["a/deep/.env", "a/id_rsa"]);
+        fs::rename(workspace.join("a"), workspace.join("b")).unwrap();
+        assert_eq!(find(), ["b/deep/.env", "b/id_rsa"]);
+        std::os::unix::fs::symlink(workspace.join("b"), workspace.join("link")).unwrap();
+        assert_eq!(find(), ["b/deep/.env", "b/id_rsa"], "a link is not followed");
+        fs::remove_file(workspace.join("b/deep/.env")).unwrap();
+        assert_eq!(find(), ["b/id_rsa"]);
+    }
+}

@@ -33,7 +33,7 @@ fn child(program: Option<&Path>, before: &[OsString], file: &Path) -> Command {
     clippy::disallowed_methods,
     reason = "this is how the test tells its child what to do, and CI the test"
 )]
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
