@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rail_model::{CallId, CallKind, ToolCall};
-use rail_permit::{Answer, Facet, Level, Mode, Policy, Question, Rule};
+use rail_permit::{Answer, Facet, Level, Mode, Policy, Question, Rule, Scope};
 use rail_tool::{
     AnyTool, Asks, BoxFuture, Card, Example, Executor, FacetCx, Generation, Hooks, Lane, NoHooks, Outcome,
     Parts, Registry, Session, Shown, Tool, ToolCx, ToolEvent, ToolFault, ToolOutput, Watch,
@@ -119,6 +119,8 @@ pub(crate) struct Front {
     pub(crate) events: Mutex<Vec<ToolEvent>>,
     pub(crate) answers: Mutex<Vec<Answer>>,
     pub(crate) kept: Mutex<Vec<String>>,
+    /// For how long the first offer of the next question is taken.
+    pub(crate) takes: Mutex<Option<Scope>>,
     /// Cancelled as soon as a tool says something.
     pub(crate) cancel_at_progress: Mutex<Option<CancellationToken>>,
 }
@@ -135,8 +137,10 @@ impl Watch for Front {
 }
 
 impl Asks for Front {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> BoxFuture<'a, Answer> {
-        let answer = self.answers.lock().unwrap().pop();
+    fn ask<'a>(&'a self, _: &'a str, question: &'a Question) -> BoxFuture<'a, Answer> {
+        let taken =
+            self.takes.lock().unwrap().take().map(|scope| Answer::Offer(question.offers[0].clone(), scope));
+        let answer = taken.or_else(|| self.answers.lock().unwrap().pop());
         // Without an answer the question stays open.
         Box::pin(async move {
             match answer {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rail_permit::Answer;
+use rail_permit::{Answer, Scope};
 use rail_tool::{Before, BoxFuture, HookSay, HookedCall, Hooks, NoHooks, Outcome};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -184,4 +184,36 @@ fn names_of_any_dialect_are_understood() {
     ]);
     assert_eq!(told(&outcomes), ["call_0 Done: a", "call_1 Done: a"]);
     assert_eq!(outcomes[1].repairs.len(), 1);
+}
+
+/// A bed with a file outside its workspace, and a call that reads it.
+fn outside(bed: &Bed) -> String {
+    let path = bed.root.path().canonicalize().unwrap().join("outside");
+    std::fs::write(&path, "outside").unwrap();
+    json!({"order": "read", "text": path}).to_string()
+}
+
+#[test]
+fn what_was_allowed_for_longer_is_not_asked_again() {
+    for (scope, kept) in [(Scope::Session, 0), (Scope::Always, 1)] {
+        let bed = Bed::new();
+        let call = outside(&bed);
+        *bed.front.takes.lock().unwrap() = Some(scope);
+        assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
+        // Whoever is asked again says no.
+        bed.front.answers.lock().unwrap().push(Answer::No(None));
+        assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
+        assert_eq!(bed.front.kept.lock().unwrap().len(), kept, "{scope:?}");
+    }
+}
+
+#[test]
+fn a_hook_s_leave_spares_a_question_but_not_one_that_is_always_asked() {
+    let bed = hooked(None, Some(HookSay::Allow), None);
+    let call = outside(&bed);
+    assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
+    assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_end"]);
+    bed.front.answers.lock().unwrap().push(Answer::No(None));
+    let through = r#"{"order": "read", "text": "/proc/1/root/etc/hostname"}"#;
+    assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Denied);
 }
