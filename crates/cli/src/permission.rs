@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use rail_config::{Env, Loaded, Node, Value};
 use rail_permit::{Contained, Mode, Policy, Rule, Rules, User, bypass_refused};
 use rail_repair::{Catalog, Found, Mapping};
-use rail_tool::{Confine, Registry, Session};
+use rail_tool::{Confine, Limits, Registry, Session};
 
 use crate::Failure;
 
@@ -92,7 +92,14 @@ impl PermissionFlags {
         session.temp = temp();
         session.home = env.home().and_then(|home| home.canonicalize().ok());
         session.env = env.all().map(|(name, value)| (name.into(), value.into())).collect();
-        session.limits.side_by_side = usize::try_from(loaded.settings.tools.max_concurrency).unwrap_or(1);
+        let tools = &loaded.settings.tools;
+        let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        session.limits = Limits {
+            side_by_side: count(tools.max_concurrency),
+            output_chars: count(tools.output_chars),
+            command: tools.command_timeout.0,
+            command_at_most: tools.max_command_timeout.0,
+        };
         session.confine = match self.sandbox {
             Some(SandboxName::Off) => Confine::Off,
             Some(SandboxName::Workspace) | None => Confine::Workspace,

@@ -252,6 +252,22 @@ fn rules_are_explained_with_their_origin() {
     "#);
 }
 
+#[test]
+fn limits_come_from_the_configuration() {
+    let home = home();
+    home.write(CONFIG, "[tools]\noutput_chars = 500\nmax_command_timeout = \"1s\"\n");
+    home.write("repo/long.txt", &"0123456789\n".repeat(100));
+    let said = run(&home, "bash", &json!({"command": "cat long.txt"}), &[]);
+    assert!(said.contains("characters are left out here"), "{said}");
+    let said = run(
+        &home,
+        "bash",
+        &json!({"command": "sleep 600", "timeout": 600_000}),
+        &["--allow", "Bash(sleep:*)"],
+    );
+    assert!(said.contains("exit 1") && said.contains("its time of 1000 ms was over"), "{said}");
+}
+
 /// What happens at a terminal where these bytes are typed: `script` makes a real one.
 fn typed(home: &Home, tool: &str, input: &Value, keys: &str) -> (Option<i32>, String) {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));

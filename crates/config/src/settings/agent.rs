@@ -1,7 +1,9 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PermissionRule, SecretText};
+use super::{PermissionRule, SecretText, Wait};
 
 /// What the agent may do without asking. Rules name tools in any dialect: `Bash(git commit:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`, `mcp__github__*`. Deny beats ask beats allow.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -121,11 +123,23 @@ pub struct Tools {
     /// How many read-only calls of one answer run side by side.
     #[schemars(range(min = 1))]
     pub max_concurrency: u32,
+    /// How many characters of a result reach the model; the whole is kept in the session's folder.
+    #[schemars(range(min = 1))]
+    pub output_chars: u32,
+    /// How long a command may run when its call does not say.
+    pub command_timeout: Wait,
+    /// How long a command may run at most.
+    pub max_command_timeout: Wait,
 }
 
 impl Default for Tools {
     fn default() -> Self {
-        Self { max_concurrency: 10 }
+        Self {
+            max_concurrency: 10,
+            output_chars: 30_000,
+            command_timeout: Wait(Duration::from_secs(120)),
+            max_command_timeout: Wait(Duration::from_secs(600)),
+        }
     }
 }
 
