@@ -143,24 +143,8 @@ const SETTERS: &[&str] = &[
     "typeset",
     "unset",
 ];
-/// Builtins that evaluate an argument once more, as arithmetic or as a name with an index.
-const EVALUATORS: &[&str] = &[
-    "[",
-    "declare",
-    "export",
-    "getopts",
-    "let",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "test",
-    "typeset",
-    "unset",
-    "wait",
-];
+/// Builtins that, besides those, evaluate an argument once more, as arithmetic or as a name with an index.
+const EVALUATORS: &[&str] = &["[", "test", "wait"];
 
 /// The variable that a command sets and that changes what runs, if there is one.
 ///
@@ -241,7 +225,7 @@ pub(super) fn declares(program: &str) -> bool {
 
 /// Whether a builtin evaluates an argument once more.
 pub(super) fn evaluates(program: &str) -> bool {
-    EVALUATORS.contains(&program)
+    SETTERS.contains(&program) || EVALUATORS.contains(&program)
 }
 
 /// Whether a text, evaluated once more, would run a command.
