@@ -6,8 +6,6 @@ use std::time::SystemTime;
 
 use rail_permit::Hidden;
 
-/// So many folders are looked into at most: a larger tree has its first ones guarded.
-const MAX_FOLDERS: usize = 50_000;
 /// How deep a folder outside the workspace is looked into that has something hidden in it, such as `~/.ssh`.
 const OUTSIDE_DEPTH: usize = 2;
 
@@ -62,12 +60,8 @@ impl HiddenFiles {
 impl Known {
     fn walk(&mut self, hidden: &Hidden, folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let mut open = vec![(folder.to_owned(), depth)];
-        let mut seen = 0;
+        // All of it, however large: what is not looked for is not hidden, and nobody would know.
         while let Some((path, depth)) = open.pop() {
-            seen += 1;
-            if seen > MAX_FOLDERS {
-                return;
-            }
             let folder = self.folder(hidden, path);
             found.extend(folder.hidden.iter().cloned());
             if depth > 1 {
