@@ -1,7 +1,7 @@
 use crate::{ApiError, Delta, Event, Extras, Opaque, Part, PartBody, Reply, Stop, Usage};
 
 /// Folds events into a whole answer; the only place where streamed pieces are put together.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Assembler {
     id: Option<String>,
     model: Option<String>,

@@ -1,6 +1,10 @@
+use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::kept;
 
 /// A JSON object whose keys stay in the order they were written.
 pub type Map = serde_json::Map<String, Value>;
@@ -18,6 +22,18 @@ impl ProtocolId {
     /// The name as users write it.
     pub const fn name(self) -> &'static str {
         self.0
+    }
+}
+
+impl Serialize for ProtocolId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for ProtocolId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        kept::word(deserializer).map(Self)
     }
 }
 
@@ -197,6 +213,41 @@ fn says_something(value: &Value) -> bool {
     }
 }
 
+/// How extras are written down.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    by: ProtocolId,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<Mark>,
+    #[serde(default, skip_serializing_if = "kept::is_default", deserialize_with = "kept::tree")]
+    rest: Cow<'a, Map>,
+}
+
+/// One mark, which is a word of a codec and so like the name of a protocol.
+type Mark = ProtocolId;
+
+impl Serialize for Extras {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = self.0.as_ref().map(|kept| Written {
+            by: kept.origin,
+            marks: kept.marks().map(ProtocolId).collect(),
+            rest: Cow::Borrowed(&kept.rest),
+        });
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Extras {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Some(written) = Option::<Written<'static>>::deserialize(deserializer)? else {
+            return Ok(Self::NONE);
+        };
+        let mut extras = Self::rest(written.by, written.rest.into_owned());
+        written.marks.iter().for_each(|mark| extras.mark(written.by, mark.name()));
+        Ok(extras)
+    }
+}
+
 impl fmt::Debug for Extras {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -210,16 +261,17 @@ impl fmt::Debug for Extras {
 }
 
 /// A block or event we have no word for, whole, with who said it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Opaque {
     /// Who said it, and the only one who will see it again.
     pub origin: ProtocolId,
     /// What was said.
+    #[serde(deserialize_with = "kept::tree")]
     pub value: Value,
 }
 
 /// A signature or encrypted reasoning: opaque to us, and only its issuer may see it again.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Seal {
     /// Who can verify it: a protocol's name, or a narrower name a target is configured with.
     pub issuer: String,

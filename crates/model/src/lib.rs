@@ -10,6 +10,7 @@ mod event;
 mod extras;
 mod grammar;
 mod json;
+mod kept;
 mod part;
 mod reply;
 mod request;

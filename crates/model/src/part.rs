@@ -1,14 +1,16 @@
-use crate::{Extras, Json, Opaque, Seal};
+use crate::{Extras, Json, Opaque, Seal, kept};
+use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 /// One turn: who speaks, and its parts in order.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
     /// What is said, in order; order is content.
     pub parts: Vec<Part>,
     /// What the origin said besides.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
@@ -20,7 +22,8 @@ impl Message {
 }
 
 /// Who speaks in a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// An instruction in the middle of a conversation; those at its head are `Request::system`.
     System,
@@ -33,17 +36,21 @@ pub enum Role {
 }
 
 /// One piece of a message.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// What it is.
     pub body: PartBody,
     /// A signature or encrypted form that only its issuer may see again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Seal>,
     /// The prompt prefix up to here is worth caching.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheMark>,
     /// Log probabilities of the tokens of a text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logprobs: Vec<Logprob>,
     /// What the origin said besides.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
@@ -71,7 +78,8 @@ impl From<PartBody> for Part {
 }
 
 /// What a part is.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PartBody {
     /// Text for the reader.
     Text(String),
@@ -92,7 +100,7 @@ pub enum PartBody {
 }
 
 /// A call of a declared tool.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Pairs the call with its result.
     pub id: CallId,
@@ -101,11 +109,13 @@ pub struct ToolCall {
     /// The model's own text: JSON for a function, free text for a custom tool. Not parsed until the call is settled.
     pub arguments: String,
     /// Whether the arguments are JSON.
+    #[serde(default, skip_serializing_if = "kept::is_default")]
     pub kind: CallKind,
 }
 
 /// Whether a tool takes JSON or free text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallKind {
     /// Arguments are a JSON object.
     #[default]
@@ -115,7 +125,8 @@ pub enum CallKind {
 }
 
 /// A call's id, and whether somebody gave it or we made it up.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallId {
     /// The peer said it.
     Given(String),
@@ -133,35 +144,41 @@ impl CallId {
 }
 
 /// What a tool call gave.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The call it answers.
     pub id: CallId,
     /// The tool's name, where the protocol repeats it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The content, in order; empty is legal.
     pub content: Vec<Part>,
     /// True when the tool failed, None when nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// Whether it answers a function or a custom tool.
+    #[serde(default, skip_serializing_if = "kept::is_default")]
     pub kind: CallKind,
 }
 
 /// An image, a document, a sound or a film.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Media {
     /// What kind of medium.
     pub kind: MediaKind,
     /// Its type, such as `image/png`, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime: Option<String>,
     /// Where it is.
     pub source: MediaSource,
     /// A file name or title, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 /// What kind of medium.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MediaKind {
     /// A picture.
     Image,
@@ -174,7 +191,8 @@ pub enum MediaKind {
 }
 
 /// Where a medium is.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MediaSource {
     /// Inline, in standard base64.
     Base64(String),
@@ -187,25 +205,30 @@ pub enum MediaSource {
 }
 
 /// A mark that the prefix up to here is worth caching.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CacheMark {
     /// How long, such as `5m` or `1h`; None is the provider's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<String>,
     /// What the origin said besides.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
 /// The log probability of one token, with its rivals.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Logprob {
     /// The token's text.
     pub token: String,
     /// Natural logarithm of its probability, as spelled.
     pub logprob: Number,
     /// Its bytes, if told.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "kept::said")]
     pub bytes: Option<Json>,
     /// The most likely tokens at this place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<Logprob>,
     /// What the origin said besides.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }

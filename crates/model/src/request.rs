@@ -1,4 +1,5 @@
-use crate::{CacheMark, Extras, Json, Message, Opaque, Part, ProtocolId};
+use crate::{CacheMark, Extras, Json, Message, Opaque, Part, ProtocolId, kept};
+use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 /// Everything that is asked of a model in one call.
@@ -64,33 +65,40 @@ pub struct Sampling {
 }
 
 /// A tool the model may call.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolDecl {
     /// Its name.
     pub name: String,
     /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What it takes.
     pub kind: ToolKind,
     /// Whether the provider must enforce the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
     /// The prefix up to here is worth caching.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheMark>,
     /// What the origin said besides.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
 /// What a tool takes, or that it is the provider's own.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolKind {
     /// A function with a JSON Schema for its arguments; None when the origin gave none.
     Function {
         /// The schema, as written.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "kept::said")]
         parameters: Option<Json>,
     },
     /// A tool that takes free text, perhaps under a grammar.
     Custom {
         /// The grammar, as the origin wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "kept::said")]
         format: Option<Json>,
     },
     /// A tool the provider runs itself, or one we have no word for: whole, for its origin only.

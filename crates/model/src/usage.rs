@@ -1,19 +1,26 @@
 use crate::Extras;
+use serde::{Deserialize, Serialize};
 
 /// Tokens in disjoint buckets: nothing is counted twice. None is "not told", which is not zero.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Input that came from no cache and was written to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     /// Input read from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<u64>,
     /// Input written to the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     /// Output without reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
     /// Output spent on reasoning, where it is told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
     /// What the origin said besides.
+    #[serde(default, skip_serializing_if = "Extras::is_empty")]
     pub extras: Extras,
 }
 
@@ -46,7 +53,8 @@ impl Usage {
 }
 
 /// Why the model stopped.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// It was done.
     EndTurn,
