@@ -1,0 +1,94 @@
+use rail_model::Part;
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, Chosen};
+
+/// What a front end can ask of a session.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+pub enum Command {
+    /// The user says something. While the agent works it is queued and taken in at the next step.
+    Submit(Prompt),
+    /// Whatever runs is to end now.
+    Interrupt,
+    /// The answer to a question about a call.
+    Answer {
+        /// The question's id.
+        ask: String,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The answers to what the model wants to know.
+    Choose {
+        /// The question's id.
+        ask: String,
+        /// The answers.
+        chosen: Chosen,
+    },
+    /// Another permission mode from now on.
+    SetMode(Mode),
+    /// Another model from the next request on.
+    SetModel(String),
+    /// The conversation is to be made shorter.
+    Compact {
+        /// What is to be kept above all.
+        keep: Option<String>,
+    },
+    /// The last step that changed something is taken back.
+    Undo,
+    /// What was taken back last is done again.
+    Redo,
+    /// Back to the state before the user's N-th message, counted from 1.
+    Rewind {
+        /// The message.
+        turn: u64,
+        /// What goes back.
+        what: What,
+    },
+    /// The session is to end, after what runs was interrupted.
+    End,
+}
+
+/// What goes back when a session is rewound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The files.
+    Code,
+    /// The conversation.
+    Conversation,
+    /// Both.
+    #[default]
+    Both,
+}
+
+/// What the user says: text and whatever is attached to it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The front end's own id of it, if it has one.
+    pub id: Option<String>,
+    /// Its parts, in order.
+    pub parts: Vec<Part>,
+}
+
+impl Prompt {
+    /// A prompt of text alone.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { id: None, parts: vec![Part::text(text)] }
+    }
+}
+
+/// What is asked about when no rule decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Whatever writes, runs or uses the network.
+    #[default]
+    Default,
+    /// As `default`, but edits of files in the workspace are done without asking.
+    AcceptEdits,
+    /// Only read-only tools run.
+    Plan,
+    /// Nothing; hard denials still hold.
+    Bypass,
+}

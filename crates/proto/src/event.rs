@@ -1,0 +1,323 @@
+use rail_model::{Message, ToolResult, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Choices, Mode, PermissionAsk, Prompt, Shown, Todo};
+
+/// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
+///
+/// What is told of a step can be void: [`SessionEvent::Restarted`] takes back what was streamed of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+pub enum SessionEvent {
+    /// A session begins or goes on.
+    Opened(Opened),
+    /// The user's words are part of the conversation from here on.
+    Prompted(Prompt),
+    /// The user's words wait for the next step.
+    Queued(Prompt),
+    /// A request goes out.
+    Asking {
+        /// The step.
+        step: u64,
+    },
+    /// A target began to answer.
+    Routed(Routed),
+    /// Something that the user should know, and that ends nothing.
+    Note {
+        /// What it is about.
+        kind: NoteKind,
+        /// What happened, in a sentence.
+        text: String,
+    },
+    /// More text of an answer.
+    Text {
+        /// The step.
+        step: u64,
+        /// The text.
+        text: String,
+    },
+    /// More reasoning of an answer.
+    Thinking {
+        /// The step.
+        step: u64,
+        /// The text.
+        text: String,
+    },
+    /// The model begins to write a call.
+    Calling {
+        /// The step.
+        step: u64,
+        /// The tool's name as the model writes it.
+        name: String,
+    },
+    /// What was streamed of this step is void: it is asked again.
+    Restarted {
+        /// The step.
+        step: u64,
+        /// Why.
+        why: String,
+    },
+    /// An answer is complete and part of the conversation.
+    Said {
+        /// The step.
+        step: u64,
+        /// The answer.
+        message: Message,
+    },
+    /// What an answer took.
+    Spent(Spent),
+    /// A call is taken up.
+    ToolStart(ToolStart),
+    /// The user is asked whether a call may be done.
+    Permission(PermissionAsk),
+    /// The user is asked what the model wants to know.
+    Choice {
+        /// The id of the call that asks, which is the question's.
+        id: String,
+        /// What is asked.
+        choices: Choices,
+    },
+    /// A call says how far it is.
+    ToolProgress {
+        /// The call's id.
+        id: String,
+        /// What it says.
+        text: String,
+    },
+    /// A call has its result.
+    ToolEnd(ToolEnd),
+    /// The model's list of things to do.
+    Todos(Vec<Todo>),
+    /// Another permission mode is in force.
+    Mode(Mode),
+    /// Another model is asked from now on.
+    Model(String),
+    /// The session has a title.
+    Title(String),
+    /// A memory file was read, or read again.
+    Memory(Memory),
+    /// The conversation is being made shorter.
+    Compacting,
+    /// The conversation is shorter now.
+    Compacted(Compacted),
+    /// Files or the conversation went back, or forward again.
+    Restored(Restored),
+    /// A task is over.
+    Done(Done),
+    /// The session is over; nothing follows.
+    Closed,
+}
+
+/// How a session begins.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Opened {
+    /// The session's id.
+    pub id: String,
+    /// The working folder.
+    pub cwd: String,
+    /// The model asked for.
+    pub model: String,
+    /// The names of the tools, as the model sees them.
+    pub tools: Vec<String>,
+    /// The permission mode.
+    pub mode: Mode,
+    /// The names of the slash commands there are.
+    pub commands: Vec<String>,
+    /// Whether an earlier session goes on.
+    pub resumed: bool,
+    /// What had to be mended in its journal, if something had.
+    pub mended: Option<String>,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteKind {
+    /// A target failed and another was tried, or the same again.
+    Failover,
+    /// A call was mended.
+    Repair,
+    /// A target could not be told everything.
+    Loss,
+    /// A hook did something, or failed.
+    Hook,
+    /// The agent repeats itself.
+    Loop,
+    /// The sandbox or the snapshots do less than they should.
+    Guard,
+    /// The configuration.
+    Config,
+    /// The context window.
+    Context,
+}
+
+/// Who answers a request, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Routed {
+    /// The step.
+    pub step: u64,
+    /// The model asked for.
+    pub asked: String,
+    /// The virtual model that the request was sorted under.
+    pub virtual_model: Option<String>,
+    /// Why.
+    pub why: String,
+    /// The target that answers, `provider,model`.
+    pub target: String,
+    /// Targets that were tried before it, each with what went wrong.
+    pub failed: Vec<(String, String)>,
+}
+
+/// What an answer took.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// The step.
+    pub step: u64,
+    /// Who answered.
+    pub target: String,
+    /// The tokens, as reported.
+    pub usage: Usage,
+    /// The price, where it is known.
+    pub cost_usd: Option<f64>,
+    /// How full the window is.
+    pub window: Window,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// How full the window is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Window {
+    /// Tokens of the conversation.
+    pub tokens: u64,
+    /// Tokens that fit, where that is known.
+    pub limit: Option<u64>,
+}
+
+/// A call that is taken up.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ToolStart {
+    /// The step.
+    pub step: u64,
+    /// The call's id.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The tool's name for people.
+    pub title: String,
+    /// The arguments, as far as they can be read.
+    pub input: Value,
+}
+
+/// A call's result.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ToolEnd {
+    /// The step.
+    pub step: u64,
+    /// The result, as the model gets it.
+    pub result: ToolResult,
+    /// Whether it was done.
+    pub success: bool,
+    /// How it ended.
+    pub end: Finish,
+    /// For people.
+    pub shown: Option<Shown>,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It was done.
+    Done,
+    /// There is no such tool, or its arguments do not fit.
+    Refused,
+    /// A rule or the user said no.
+    Denied,
+    /// A hook said no.
+    Hooked,
+    /// The tool failed.
+    Failed,
+    /// The tool broke off.
+    Crashed,
+    /// Nobody wanted it any more.
+    Cancelled,
+    /// It was begun, and nobody knows what became of it.
+    Unknown,
+}
+
+/// A memory file that was read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Memory {
+    /// The file.
+    pub path: String,
+    /// How many tokens it takes, as estimated.
+    pub tokens: u64,
+}
+
+/// How a conversation became shorter.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Compacted {
+    /// Tokens before, as estimated.
+    pub before: u64,
+    /// Tokens after, as estimated.
+    pub after: u64,
+    /// Who wrote the summary; None where it was cut without one.
+    pub by: Option<String>,
+    /// Whether the user asked for it.
+    pub asked_for: bool,
+}
+
+/// What went back, or forward again.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Restored {
+    /// Files that are as they were.
+    pub files: Vec<String>,
+    /// Files that somebody else changed since, and that were left alone.
+    pub conflicts: Vec<String>,
+    /// The user's message that the conversation ends before, if it went back.
+    pub before_turn: Option<u64>,
+    /// Why nothing was done, if nothing was.
+    pub refused: Option<String>,
+}
+
+/// How a task ended, and what it took.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Done {
+    /// Why it ended.
+    pub reason: Reason,
+    /// The last words of the model, or what went wrong.
+    pub text: String,
+    /// How many answers the model gave.
+    pub turns: u64,
+    /// What it cost, as far as prices are known.
+    pub cost_usd: f64,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// How long models took of that.
+    pub api_ms: u64,
+    /// The calls that were not allowed, each with the rule that would allow it.
+    pub denials: Vec<(String, String)>,
+}
+
+/// Why a task ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The model answered.
+    #[default]
+    Answered,
+    /// So many turns were allowed.
+    TurnLimit,
+    /// So much was allowed to be spent.
+    Budget,
+    /// The model, or a filter, refused.
+    Refused,
+    /// The user wanted it.
+    Interrupted,
+    /// Something went wrong that could not be mended.
+    Failed,
+}
