@@ -62,6 +62,45 @@ pub struct Hidden {
     granted: Vec<PathBuf>,
 }
 
+/// What stays read-only for a command inside of what it may write. Left out is what the grant lets write; not all of it need be
+/// there.
+///
+/// Commands that run nothing but git may write what a checkout brings and git's settings, in which it notes branches and remotes,
+/// but never its hooks, and nothing of this program's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'g> {
+    grant: &'g Grant,
+    only_git: bool,
+}
+
+impl Kept<'_> {
+    /// This program's own, and what is kept in the workspace and the folders added to it.
+    pub fn all(&self) -> Vec<PathBuf> {
+        let walls = &self.grant.walls;
+        let own = walls.own.iter().filter(|own| !self.grant.lets_write(own)).cloned();
+        own.chain(walls.folders.iter().flat_map(|folder| self.in_project(folder))).collect()
+    }
+
+    /// What is kept in a project's folder: whatever others run or trust there, and is always asked about when a tool writes it,
+    /// such as git's hooks and settings, lists of MCP servers and tasks of editors.
+    pub fn in_project(&self, project: &Path) -> Vec<PathBuf> {
+        let trusted = places::guarded_in(project).filter(|(name, _)| !self.only_git || *name == OWN);
+        let trusted = trusted.map(|(_, path)| path).filter(|path| !self.grant.lets_write(path));
+        self.of_git(&project.join(".git")).into_iter().chain(trusted).collect()
+    }
+
+    /// What is kept in the folder where a repository has its own.
+    pub fn of_git(&self, git: &Path) -> Vec<PathBuf> {
+        let names: &[&str] = if self.only_git { &["hooks"] } else { &["hooks", "config", "config.worktree"] };
+        names.iter().map(|name| git.join(name)).filter(|path| !self.grant.lets_write(path)).collect()
+    }
+
+    /// Whether a command that makes one of these does what it is for: git makes repositories.
+    pub fn may_be_made(&self, path: &Path) -> bool {
+        self.only_git && path.iter().any(|name| name == ".git")
+    }
+}
+
 impl Grant {
     /// What may be touched, links resolved.
     pub fn facets(&self) -> &[Facet] {
@@ -108,27 +147,24 @@ impl Grant {
         writable
     }
 
-    /// What stays read-only for a command inside of what it may write: git's hooks and settings, from which git runs programs
-    /// where nothing holds them, and this program's own. Left out is what this grant lets write, and for commands that run
-    /// nothing but git its settings, in which it notes branches and remotes.
-    pub fn kept(&self) -> Vec<PathBuf> {
+    /// What stays read-only for a command inside of what it may write.
+    pub fn kept(&self) -> Kept<'_> {
         let only_git = self.facets.iter().all(|facet| match facet {
             Facet::Exec(exec) => runs_only_git(&exec.command),
             Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign => true,
         });
-        let of_git: &[&str] = if only_git { &[".git/hooks"] } else { &[".git/hooks", ".git/config"] };
+        Kept { grant: self, only_git }
+    }
+
+    fn lets_write(&self, kept: &Path) -> bool {
         let folders = &self.walls.folders;
-        let of_git = folders.iter().flat_map(|folder| of_git.iter().map(|name| folder.join(name)));
-        let lets_write = |kept: &Path| {
-            self.facets.iter().any(|facet| match facet {
-                Facet::Write(path) => {
-                    let around = kept.starts_with(path) && !folders.iter().any(|it| it.starts_with(path));
-                    path.starts_with(kept) || around
-                }
-                Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => false,
-            })
-        };
-        self.walls.own.iter().cloned().chain(of_git).filter(|kept| !lets_write(kept)).collect()
+        self.facets.iter().any(|facet| match facet {
+            Facet::Write(path) => {
+                let around = kept.starts_with(path) && !folders.iter().any(|it| it.starts_with(path));
+                path.starts_with(kept) || around
+            }
+            Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => false,
+        })
     }
 
     /// What the sandbox hides from a command: secrets and what may not be read, but for what this grant names itself.
@@ -174,6 +210,9 @@ impl Grant {
         allowed || self.walls.open_network
     }
 }
+
+/// This program's own folder in a project.
+const OWN: &str = ".switchrail";
 
 /// Whether a shell command runs git, what only reads, and nothing else.
 fn runs_only_git(command: &str) -> bool {

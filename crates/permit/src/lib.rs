@@ -18,8 +18,9 @@ mod verdict;
 
 pub use explain::{Explained, Offered, Part, PartKind, RuleShown, explain};
 pub use facet::{Asked, Exec, Facet, Held, Level};
-pub use grant::{Grant, Hidden};
+pub use grant::{Grant, Hidden, Kept};
 pub use judge::{Decision, judge};
+pub use places::secret;
 pub use policy::{Contained, Mode, Policy, Rules, User, World, bypass_refused};
 pub use question::{Answer, Answered, Offer, Question, Scope};
 pub use rule::{Rule, RuleError};

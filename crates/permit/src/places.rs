@@ -1,13 +1,13 @@
 //! Files that need a question of their own: secrets, and what somebody runs.
 
 use std::cmp::Ordering;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::path::{Bases, Case, Fence, Glob, List, PathPattern, Step};
 
-/// What a file of the table is, in words that follow "it is".
-pub(crate) fn secret(path: &Path) -> Option<&'static str> {
+/// What a secret file is, in words that follow "it is"; None for a file that is no secret. The path has its links resolved.
+pub fn secret(path: &Path) -> Option<&'static str> {
     let what = PLACES.secret.find(path)?;
     PLACES.plain.find(path).is_none().then_some(what)
 }
@@ -31,6 +31,17 @@ pub(crate) fn may_be_guarded(folder: &Path, pattern: &[Step]) -> Option<&'static
 /// The patterns of secret files, as rules have them.
 pub(crate) fn secret_patterns() -> impl Iterator<Item = &'static str> {
     PLACES.secret.texts.iter().copied()
+}
+
+/// The guarded files and folders that have one certain name in a project's folder, with that name; git's own are left out, since
+/// git writes most of them.
+pub(crate) fn guarded_in(project: &Path) -> impl Iterator<Item = (&'static str, PathBuf)> {
+    let names = PLACES.guarded.texts.iter().filter(|text| !text.starts_with("//")).map(|text| {
+        let text = text.strip_prefix("**/").unwrap_or(text);
+        text.strip_suffix("/**").unwrap_or(text)
+    });
+    let certain = names.filter(|name| !name.contains(['*', '?', '[']) && *name != ".git");
+    certain.map(|name| (name, project.join(name)))
 }
 
 static PLACES: LazyLock<Places> = LazyLock::new(|| read(include_str!("../data/places.txt")));
@@ -266,6 +277,25 @@ mod tests {
             ("/srv/ws/src/main.rs", false),
         ] {
             assert_eq!(guarded(Path::new(path)).is_some(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn guarded_places_of_a_project() {
+        let all: Vec<PathBuf> = guarded_in(Path::new("/p")).map(|(_, path)| path).collect();
+        for name in [
+            ".mcp.json",
+            ".envrc",
+            ".claude/settings.json",
+            ".vscode/tasks.json",
+            ".switchrail",
+            ".ssh",
+            ".husky",
+        ] {
+            assert!(all.contains(&Path::new("/p").join(name)), "{name}");
+        }
+        for path in &all {
+            assert!(guarded(path).is_some() && !path.starts_with("/p/.git"), "{path:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use crate::Rule;
+use crate::{Level, Rule};
 
 /// What the user allows, and where.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -17,6 +17,15 @@ pub struct Policy {
     pub home: Option<PathBuf>,
     /// Places whose writing always asks, whatever is allowed: our own configuration, state and project files.
     pub own: Vec<PathBuf>,
+}
+
+impl Policy {
+    /// Whether no call of a tool can ever be allowed: a rule denies all of it, or it writes and the mode lets nothing be written. Such a
+    /// tool is not worth telling a model of.
+    pub fn bars(&self, tool: &str, level: Level) -> bool {
+        let denied = self.rules.deny.iter().any(|rule| rule.names_tool(tool));
+        denied || (self.mode == Mode::Plan && level == Level::Write)
+    }
 }
 
 /// What is asked about when no rule decides.
@@ -50,6 +59,12 @@ pub trait World {
     /// The path with all links and `..` resolved, as far as it exists; what does not exist yet is kept behind its nearest
     /// existing folder.
     fn real(&self, path: &Path) -> PathBuf;
+
+    /// What of the repository around a folder makes git run a program even when it only looks, such as `core.fsmonitor`.
+    fn git_runs(&self, folder: &Path) -> Option<String> {
+        let _ = folder;
+        None
+    }
 }
 
 /// Who the program runs as.
@@ -79,5 +94,32 @@ pub fn bypass_refused(user: User, contained: Contained) -> Option<String> {
                 .to_owned(),
         ),
         (User::Root, Contained::Yes) | (User::Other, Contained::Yes | Contained::No) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_never_be_allowed_is_barred() {
+        let rule = |text: &str| Rule::parse(text, "a test", &|name| Some(name.to_owned())).unwrap();
+        let deny = vec![rule("web_fetch"), rule("bash(rm:*)")];
+        let policy = |mode| Policy {
+            mode,
+            rules: Rules { deny: deny.clone(), ..Rules::default() },
+            ..Policy::default()
+        };
+        for (mode, tool, level, expected) in [
+            (Mode::Default, "web_fetch", Level::Network, true),
+            (Mode::Bypass, "web_fetch", Level::Network, true),
+            (Mode::Default, "bash", Level::Execute, false),
+            (Mode::Plan, "bash", Level::Execute, false),
+            (Mode::Default, "edit_file", Level::Write, false),
+            (Mode::Plan, "edit_file", Level::Write, true),
+            (Mode::Plan, "read_file", Level::Read, false),
+        ] {
+            assert_eq!(policy(mode).bars(tool, level), expected, "{mode:?} {tool}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod binary;
 pub mod confine;
 mod exit;
+mod launch;
 mod leader;
 mod process;
 mod pump;
@@ -15,7 +16,8 @@ mod tape;
 mod trace;
 
 pub use exit::Exit;
-pub use process::{Groups, Input, Launch, Process, StartError, WriteError};
+pub use launch::{Input, Launch, StartError, Streams};
+pub use process::{Groups, Process, WriteError};
 pub use pump::Ended;
 pub use shape::{Network, Shape};
 pub use support::{Namespaces, Support, support};

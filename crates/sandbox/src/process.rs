@@ -1,7 +1,6 @@
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,62 +12,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::confine::{ConfineError, dress};
-use crate::pump::{Pump, feed};
+use crate::launch::{Input, Launch, StartError, Streams};
+use crate::pump::{Errors, Pump, feed};
 use crate::tape::{More, Tape};
 use crate::trace::{self, Trace};
-use crate::{Bounds, Ended, Kept, Piece, Shape, Straggler, leader};
-
-/// What is started.
-#[derive(Clone, Debug, Default)]
-pub struct Launch {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments; behind them comes the name of the file it reports to ([`Ended::report`]), and, if it is fed, of the file it
-    /// is fed from.
-    pub args: Vec<OsString>,
-    /// All of its environment; a mark is added by which whatever it starts is found again.
-    pub env: Vec<(OsString, OsString)>,
-    /// The folder it starts in.
-    pub cwd: PathBuf,
-    /// What it reads.
-    pub input: Input,
-    /// Bytes for it that are too long for an argument.
-    pub fed: Option<Vec<u8>>,
-    /// What it may do.
-    pub shape: Shape,
-    /// How much of its output is kept.
-    pub bounds: Bounds,
-    /// Where its output is kept once it is too long for memory.
-    pub file: Option<PathBuf>,
-}
-
-/// What a program reads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Input {
-    /// Nothing: it is at the end of its input from the start.
-    #[default]
-    Nothing,
-    /// What [`Process::write`] gives it.
-    Written,
-}
-
-/// Why a program could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// It can't be confined as it must be.
-    #[error("the command can't be confined: {0}")]
-    Confine(#[from] ConfineError),
-    /// The system did not start it.
-    #[error("`{}` can't be started in `{}`: {cause}", .program.display(), .cwd.display())]
-    System {
-        /// The program.
-        program: PathBuf,
-        /// The folder.
-        cwd: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-}
+use crate::{Ended, Kept, Piece, Shape, Straggler, leader};
 
 /// All that a session starts. Dropping it ends whatever is left of it, also what went into sessions of its own.
 #[derive(Debug)]
@@ -91,6 +39,7 @@ pub struct Process {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) tape: Mutex<Tape>,
+    pub(crate) errors: Mutex<Tape>,
     pub(crate) trace: Trace,
 }
 
@@ -181,7 +130,7 @@ impl From<io::Error> for Stopped {
 }
 
 fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
-    let Launch { program, args, env, cwd, input, fed, shape, bounds, file } = launch;
+    let Launch { program, args, env, cwd, input, fed, streams, shape, bounds, file } = launch;
     let mut tasks = JoinSet::new();
     let (output, output_end) = wire()?;
     let output = pipe::Receiver::from_owned_fd(output)?;
@@ -196,13 +145,22 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
     }
     let mut command = command(&program);
     command.args(args).env_clear().envs(env).env(trace::VARIABLE, &mark).current_dir(cwd);
-    // Both streams go into one pipe: so they are in the order in which they were written.
-    command.stdin(stdin).stdout(output_end.try_clone()?).stderr(output_end);
+    let (errors, errors_end) = match streams {
+        // Both streams go into one pipe: so they are in the order in which they were written.
+        Streams::Together => (None, output_end.try_clone()?),
+        Streams::Apart => {
+            let (errors, end) = wire()?;
+            (Some(pipe::Receiver::from_owned_fd(errors)?), end)
+        }
+    };
+    command.stdin(stdin).stdout(output_end).stderr(errors_end);
     let child = spawn(command, inherit, &shape)?;
     let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let shared = Arc::new(Shared { tape: Mutex::new(Tape::new(bounds)), trace: Trace { leader, mark } });
+    let [tape, errors_tape] = [bounds; 2].map(|bounds| Mutex::new(Tape::new(bounds)));
+    let shared = Arc::new(Shared { tape, errors: errors_tape, trace: Trace { leader, mark } });
     let (told, status) = watch::channel(Status::default());
-    tasks.spawn(Pump { child, output, report, shared: Arc::clone(&shared), told, file }.run());
+    let errors = Errors::read(errors, &shared, &mut tasks);
+    tasks.spawn(Pump { child, output, errors, report, shared: Arc::clone(&shared), told, file }.run());
     Ok(Process { shared, input: tokio::sync::Mutex::new(writer), status, _tasks: tasks })
 }
 
@@ -260,6 +218,11 @@ impl Process {
     pub fn since(&self, from: u64) -> Piece {
         let more = if self.ended().is_some() { More::Never } else { More::Comes };
         self.shared.tape().since(from, more)
+    }
+
+    /// What it said of errors, if that is kept apart.
+    pub fn errors(&self) -> Piece {
+        self.shared.errors().since(0, More::Never)
     }
 
     /// The last lines that it printed, at most this many.
@@ -358,6 +321,10 @@ impl Drop for Process {
 impl Shared {
     pub(crate) fn tape(&self) -> MutexGuard<'_, Tape> {
         self.tape.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn errors(&self) -> MutexGuard<'_, Tape> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use crate::process::{Shared, Status};
@@ -54,6 +55,7 @@ impl Default for Ended {
 pub(crate) struct Pump {
     pub(crate) child: Child,
     pub(crate) output: pipe::Receiver,
+    pub(crate) errors: Errors,
     pub(crate) report: OwnedFd,
     pub(crate) shared: Arc<Shared>,
     pub(crate) told: watch::Sender<Status>,
@@ -63,13 +65,14 @@ pub(crate) struct Pump {
 impl Pump {
     pub(crate) async fn run(self) {
         let began = Instant::now();
-        let Self { mut child, output, report, shared, told, file } = self;
+        let Self { mut child, output, mut errors, report, shared, told, file } = self;
         let mut reader = Reader::new(output, Arc::clone(&shared), told, file);
         let status = reader.read_until(child.wait()).await;
         let took = began.elapsed();
         reader.read_for(LINGER).await;
+        errors.read_for(LINGER.saturating_sub(began.elapsed().saturating_sub(took))).await;
         let (mut swept, mut left) = (Vec::new(), Vec::new());
-        if reader.open || !shared.trace.group_is_empty() {
+        if reader.open || errors.open() || !shared.trace.group_is_empty() {
             (left, swept) = shared.trace.find().into_iter().partition(|process| process.daemon);
             if cfg!(not(target_os = "linux")) {
                 // There is no table of processes to look at: the group is all that is known of them.
@@ -78,12 +81,45 @@ impl Pump {
             reader.read_until(sweep(&shared, &swept)).await;
             // What they printed at their end is in the pipe by now.
             reader.read_for(Duration::from_millis(20)).await;
+            errors.read_for(Duration::from_millis(20)).await;
         }
         let exit = status.map_or(Exit::Signal(0), Exit::of);
         let ended = Ended { exit, took, report: report_of(&report), swept, left };
         reader.told.send_modify(|status| status.ended = Some(Arc::new(ended)));
         // A daemon that still holds the pipe would be ended by a signal if nobody read what it prints.
         reader.read_until(std::future::pending::<()>()).await;
+    }
+}
+
+/// What reads what a process says of errors, where that is kept apart.
+pub(crate) struct Errors(watch::Receiver<bool>);
+
+impl Errors {
+    /// Reads them onto their tape, beside everything else.
+    pub(crate) fn read(from: Option<pipe::Receiver>, shared: &Arc<Shared>, tasks: &mut JoinSet<()>) -> Self {
+        let (told, closed) = watch::channel(from.is_none());
+        if let Some(mut from) = from {
+            let shared = Arc::clone(shared);
+            tasks.spawn(async move {
+                let mut buffer = vec![0; 16 * 1024];
+                while let Ok(count @ 1..) = from.read(&mut buffer).await {
+                    shared.errors().push(buffer.get(..count).unwrap_or_default());
+                }
+                told.send_replace(true);
+            });
+        }
+        Self(closed)
+    }
+
+    /// Whether somebody can still write.
+    fn open(&self) -> bool {
+        !*self.0.borrow()
+    }
+
+    /// Waits until nobody can write any more, at most for this long.
+    async fn read_for(&mut self, at_most: Duration) {
+        // The time over is no error, and neither is a reader that broke off: there is nothing to wait for.
+        let _ = tokio::time::timeout(at_most, self.0.wait_for(|closed| *closed)).await;
     }
 }
 

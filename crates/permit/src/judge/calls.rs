@@ -1,6 +1,6 @@
 use super::{Cx, Decision, Finding, files, offers};
 use crate::rule::{About, Holds, HostPattern, host_name};
-use crate::{Facet, Level, Mode, PartKind, Rule};
+use crate::{Exec, Facet, Level, Mode, PartKind, Rule};
 
 /// What the rules say of the tool as a whole, and the default for one that touches nothing it could name.
 pub(crate) fn tool(cx: &Cx<'_>) -> Vec<Finding> {
@@ -50,6 +50,22 @@ fn asking(cx: &Cx<'_>, why: &str) -> Finding {
     match Cx::rule(&cx.policy.rules.allow, |rule| rule.names_tool(tool)) {
         Some(rule) => found(Decision::Allow, "a rule allows this tool").by(rule),
         None => found(Decision::Ask, why).proposing(offers::of_tool(tool)),
+    }
+}
+
+/// A command that can't be read: it is asked about as a whole, in every mode, because nothing else could hold.
+pub(crate) fn not_read(cx: &Cx<'_>, exec: &Exec, unclear: &str) -> Finding {
+    let found = |decision, why: String| Finding::new(PartKind::Command, &exec.command, decision, why);
+    let all = |rules: &'_ [Rule]| {
+        rules.iter().find(|rule| rule.holds() == Holds::Commands && rule.about == About::Anything).cloned()
+    };
+    if let Some(rule) = all(&cx.policy.rules.deny) {
+        return found(Decision::Deny, "a rule denies every command".to_owned()).by(&rule);
+    }
+    let why = format!("what it would do can't be told for certain: {unclear}");
+    match cx.policy.mode {
+        Mode::Plan => found(Decision::Deny, format!("{why}; {}", files::PLAN)),
+        Mode::Default | Mode::AcceptEdits | Mode::Bypass => found(Decision::AlwaysAsk, why),
     }
 }
 

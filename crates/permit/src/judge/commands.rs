@@ -24,8 +24,8 @@ pub(crate) fn command(cx: &Cx<'_>, exec: &Exec) -> Vec<Finding> {
 
 fn parts(cx: &Cx<'_>, exec: &Exec) -> Vec<Finding> {
     let script = match shell::read(&exec.command) {
-        Ok(script) => script,
-        Err(unclear) => return vec![not_read(cx, exec, &unclear.to_string())],
+        Ok(script) => shell::unrolled(&script, &exec.command),
+        Err(unclear) => return vec![calls::not_read(cx, exec, &unclear.to_string())],
     };
     let home = cx.policy.home.as_deref().and_then(Path::to_str);
     let dangers = shell::danger(&script, home);
@@ -53,22 +53,6 @@ fn parts(cx: &Cx<'_>, exec: &Exec) -> Vec<Finding> {
     walk.found
 }
 
-/// A command that can't be read: it is asked about as a whole, in every mode, because nothing else could hold.
-fn not_read(cx: &Cx<'_>, exec: &Exec, unclear: &str) -> Finding {
-    let found = |decision, why: String| Finding::new(PartKind::Command, &exec.command, decision, why);
-    let all = |rules: &'_ [Rule]| {
-        rules.iter().find(|rule| rule.holds() == Holds::Commands && rule.about == About::Anything).cloned()
-    };
-    if let Some(rule) = all(&cx.policy.rules.deny) {
-        return found(Decision::Deny, "a rule denies every command".to_owned()).by(&rule);
-    }
-    let why = format!("what it would do can't be told for certain: {unclear}");
-    match cx.policy.mode {
-        Mode::Plan => found(Decision::Deny, format!("{why}; {}", files::PLAN)),
-        Mode::Default | Mode::AcceptEdits | Mode::Bypass => found(Decision::AlwaysAsk, why),
-    }
-}
-
 struct Walk<'a> {
     cx: &'a Cx<'a>,
     exec: &'a Exec,
@@ -88,6 +72,8 @@ struct Known<'a> {
     touches: shell::Touches,
     /// It changes nothing by itself.
     harmless: bool,
+    /// What the repository makes git run besides.
+    runs: Option<String>,
     /// The rule that allows it.
     rule: Option<(Cover, &'a Rule)>,
 }
@@ -120,11 +106,18 @@ impl<'a> Walk<'a> {
         let source = self.exec.command.get(simple.source.clone()).unwrap_or_default();
         // Redirections are judged on their own.
         let mut plain = Simple { redirects: Vec::new(), ..simple.clone() };
-        let only_reads = shell::only_reads(&plain);
         let adds = simple.place.wrappers.last().is_some_and(|wrapper| wrapper.adds_arguments);
-        if adds {
-            plain.words.push(Word::Dynamic { text: "…".to_owned(), known: String::new() });
-        }
+        let only_reads = match self.given(at) {
+            Some(given) => {
+                plain = given.simple;
+                given.certain
+            }
+            None if adds => {
+                plain.words.push(Word::Dynamic { text: "…".to_owned(), known: String::new() });
+                false
+            }
+            None => shell::only_reads(&plain),
+        };
         let touches = shell::touches(&plain);
         let harmless = simple.words.is_empty()
             || folder_change(simple).is_some()
@@ -134,7 +127,9 @@ impl<'a> Walk<'a> {
         let rule = self
             .allowing(simple, source)
             .map(|(cover, rule)| (if adds { Cover::Broad } else { cover }, rule));
-        let known = Known { simple, source, touches, harmless, rule };
+        let runs = self.folders.git_runs(self.cx.world, simple, &touches.works_in);
+        let harmless = harmless && runs.is_none();
+        let known = Known { simple, source, touches, harmless, runs, rule };
         if !(simple.words.is_empty() && simple.assignments.is_empty()) {
             let finding = self.itself(at, &known);
             self.push(finding);
@@ -154,6 +149,15 @@ impl<'a> Walk<'a> {
         if let Some(to) = folder_change(simple) {
             self.change_folder(&to, By::Command(known.rule));
         }
+    }
+
+    /// The command with what another program gives it, if it only reads that.
+    fn given(&self, at: usize) -> Option<shell::GivenCommand> {
+        let mut given = shell::given(self.script, at, &self.exec.command)?;
+        given.simple.redirects.clear();
+        let touches = shell::touches(&given.simple);
+        let reads = shell::only_reads(&given.simple) && touches.known && touches.writes.is_empty();
+        reads.then_some(given)
     }
 
     /// The command itself, without what it touches.
@@ -213,7 +217,11 @@ impl<'a> Walk<'a> {
         if known.harmless {
             return found(Decision::Allow, "it changes nothing by itself");
         }
-        found(Decision::Ask, "running a command asks").proposing(offers::of_command(known.simple))
+        let why = match &known.runs {
+            Some(key) => format!("the repository makes git run a program here, by `{key}`"),
+            None => "running a command asks".to_owned(),
+        };
+        found(Decision::Ask, &why).proposing(offers::of_command(known.simple))
     }
 
     /// The rule that forbids a command, and the one that may.
@@ -242,7 +250,8 @@ impl<'a> Walk<'a> {
     fn is_neutral(&self, at: usize, simple: &Simple) -> bool {
         let Some(program) = simple.words.first().and_then(Word::literal) else { return false };
         let runs = |other: &Simple| other.place.wrappers.iter().any(|wrapper| wrapper.program == program);
-        NEUTRAL.contains(&program) && self.script.commands.iter().skip(at + 1).any(runs)
+        let neutral = NEUTRAL.contains(&program) || shell::find_only_runs(simple);
+        neutral && self.script.commands.iter().skip(at + 1).any(runs)
     }
 
     fn files(&mut self, known: &Known<'_>) {
@@ -259,6 +268,11 @@ impl<'a> Walk<'a> {
         }
         for word in of(&known.touches.writes) {
             self.word(Access::Write, &word, by, asking);
+        }
+        for word in of(&known.touches.works_in) {
+            // Inside of the workspace it writes as any command does; elsewhere only where it is told to.
+            let access = if self.is_inside(&word) { Access::Read } else { Access::Write };
+            self.word(access, &word, by, asking);
         }
         if !known.touches.known {
             self.guessed(known);
@@ -292,7 +306,7 @@ impl<'a> Walk<'a> {
                 By::Command(Some((Cover::Exact, rule))) => Some(rule),
                 By::Command(_) | By::Redirection | By::Tool => None,
             };
-            let finding = unknown(self.cx, access, word, covered);
+            let finding = files::unknown(self.cx, access, word_text(word), covered);
             self.push(finding);
         }
         if let Some(finding) = finding {
@@ -315,6 +329,15 @@ impl<'a> Walk<'a> {
             Some(Decision::Allow) => finding.proposing(proposals),
             Some(Decision::Ask | Decision::AlwaysAsk | Decision::Deny) | None => finding,
         }
+    }
+
+    fn is_inside(&self, word: &Word) -> bool {
+        let meant = self.folders.meant(word, self.home);
+        let inside = |path: &PathBuf| {
+            let real = self.cx.world.real(path);
+            self.cx.policy.folders.iter().any(|folder| real.starts_with(folder))
+        };
+        !meant.unknown && meant.paths.iter().all(inside)
     }
 
     fn strictest(&self, access: Access, meant: &Meant, by: By<'_>) -> Option<Finding> {
@@ -368,22 +391,6 @@ impl<'a> Walk<'a> {
         if !self.found.contains(&finding) {
             self.found.push(finding);
         }
-    }
-}
-
-/// A word that could be any file.
-fn unknown(cx: &Cx<'_>, access: Access, word: &Word, covered: Option<&Rule>) -> Finding {
-    let (kind, lists) = match access {
-        Access::Read => (PartKind::Read, &cx.lists.read),
-        Access::Write => (PartKind::Write, &cx.lists.write),
-    };
-    let found = |decision, why: &str| Finding::new(kind, word_text(word), decision, why);
-    match (lists.deny_all, cx.policy.mode, access, covered) {
-        (Some(rule), _, _, _) => found(Decision::Deny, "a rule denies it").by(rule),
-        (None, Mode::Bypass, _, _) => found(Decision::Allow, "the mode `bypass` asks nothing"),
-        (None, Mode::Plan, Access::Write, _) => found(Decision::Deny, files::PLAN),
-        (None, _, _, Some(rule)) => found(Decision::Allow, "a rule allows exactly this command").by(rule),
-        (None, _, _, None) => found(Decision::Ask, "which file it is, is known only when it runs"),
     }
 }
 

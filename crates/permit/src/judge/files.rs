@@ -65,6 +65,22 @@ pub(crate) fn kept_back(cx: &Cx<'_>, path: &Path) -> Option<Finding> {
     Some(kept.granting(Facet::Read(judged.forms.real.clone())))
 }
 
+/// A word of a command that could be any file.
+pub(crate) fn unknown(cx: &Cx<'_>, access: Access, word: &str, covered: Option<&Rule>) -> Finding {
+    let (kind, lists) = match access {
+        Access::Read => (PartKind::Read, &cx.lists.read),
+        Access::Write => (PartKind::Write, &cx.lists.write),
+    };
+    let found = |decision, why: &str| Finding::new(kind, word, decision, why);
+    match (lists.deny_all, cx.policy.mode, access, covered) {
+        (Some(rule), _, _, _) => found(Decision::Deny, "a rule denies it").by(rule),
+        (None, Mode::Bypass, _, _) => found(Decision::Allow, "the mode `bypass` asks nothing"),
+        (None, Mode::Plan, Access::Write, _) => found(Decision::Deny, PLAN),
+        (None, _, _, Some(rule)) => found(Decision::Allow, "a rule allows exactly this command").by(rule),
+        (None, _, _, None) => found(Decision::Ask, "which file it is, is known only when it runs"),
+    }
+}
+
 struct Judged<'a> {
     cx: &'a Cx<'a>,
     file: File<'a>,

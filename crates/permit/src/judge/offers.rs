@@ -46,15 +46,20 @@ fn offer<'p>(proposals: impl Iterator<Item = &'p Proposal>) -> Offer {
     Offer { rules, says: format!("lets the agent {}", says.join(", and ")) }
 }
 
-/// The narrowest prefix of a command that is useful.
+/// The narrowest prefix of a command that is useful, or the command as it stands.
 pub(crate) fn of_command(simple: &Simple) -> Vec<Proposal> {
-    let Some(words) = shell::prefix(simple).filter(|words| words.iter().all(|word| is_plain(word))) else {
-        return Vec::new();
-    };
+    let plain = |words: &Vec<String>| words.iter().all(|word| is_plain(word));
+    if let Some(words) = shell::prefix(simple).filter(plain) {
+        let shown = words.join(" ");
+        let about = About::Command(CommandPattern::prefix(&words));
+        let rule = Rule::offered(format!("Bash({shown}:*)"), "bash", about);
+        return vec![Proposal { rule, says: format!("run `{shown}`, alone or with anything behind it") }];
+    }
+    let Some(words) = shell::whole(simple).filter(plain) else { return Vec::new() };
     let shown = words.join(" ");
-    let about = About::Command(CommandPattern::prefix(&words));
-    let rule = Rule::offered(format!("Bash({shown}:*)"), "bash", about);
-    vec![Proposal { rule, says: format!("run `{shown}`, alone or with anything behind it") }]
+    let rule =
+        Rule::offered(format!("Bash({shown})"), "bash", About::Command(CommandPattern::exactly(&words)));
+    vec![Proposal { rule, says: format!("run `{shown}` with nothing behind it") }]
 }
 
 /// A word that needs no quotes in a rule.

@@ -1,5 +1,6 @@
 use std::path::{Component, Path, PathBuf};
 
+use crate::World;
 use crate::path::{Glob, Step};
 use crate::shell::{Simple, Word};
 
@@ -65,6 +66,17 @@ impl Folders {
     /// All folders where a command could be.
     fn all(&self) -> impl Iterator<Item = &Path> {
         self.now.iter().chain(&self.maybe).map(PathBuf::as_path)
+    }
+
+    /// What a repository makes git run, if this is git, wherever it could be.
+    pub(crate) fn git_runs(&self, world: &dyn World, simple: &Simple, works_in: &[Word]) -> Option<String> {
+        let program =
+            simple.words.first().and_then(Word::literal).and_then(|program| program.rsplit('/').next());
+        if program != Some("git") {
+            return None;
+        }
+        let told = works_in.iter().flat_map(|word| self.meant(word, None).paths);
+        self.all().map(Path::to_owned).chain(told).find_map(|folder| world.git_runs(&folder))
     }
 
     /// Which files a word means.

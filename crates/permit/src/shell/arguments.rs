@@ -161,5 +161,10 @@ pub(super) fn is_plain_sed(script: &str) -> bool {
 
 /// Whether an `awk` program only reads its input.
 pub(super) fn is_plain_awk(script: &str) -> bool {
-    !["system", "getline", "|", ">", "close", "@", "ENVIRON", "$("].iter().any(|sign| script.contains(sign))
+    // By the last ones it names files that are not among its arguments, or its functions and variables by a text.
+    const MORE: &[&str] = &[
+        "system", "getline", "|", ">", "close", "@", "ENVIRON", "$(", "ARGV", "ARGC", "SYMTAB", "FUNCTAB",
+        "PROCINFO",
+    ];
+    !MORE.iter().any(|sign| script.contains(sign))
 }

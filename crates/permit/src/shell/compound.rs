@@ -1,7 +1,7 @@
 use super::lex::Position;
 use super::text::{Dialect, Read, Reader};
 use super::word::Raw;
-use super::{Place, Word};
+use super::{Loop, Place, Word};
 
 impl Reader<'_, '_> {
     /// Reads a compound command without its redirections, if one is next.
@@ -19,8 +19,13 @@ impl Reader<'_, '_> {
         } else if self.keyword("while") || self.keyword("until") {
             self.body("do")?;
             self.body("done")?;
-        } else if self.keyword("for") || self.keyword("select") {
-            self.loops()?;
+        } else if self.keyword("for") {
+            let variable = self.loops()?;
+            self.loop_body(variable)?;
+        } else if self.keyword("select") {
+            // What it stands for is what somebody types.
+            let variable = self.loops()?;
+            self.loop_body(variable.map(|variable| Loop { words: Vec::new(), ..variable }))?;
         } else if self.keyword("case") {
             self.case()?;
         } else if self.keyword("[[") {
@@ -79,8 +84,10 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn loops(&mut self) -> Read<()> {
+    /// Reads the head of a loop; None for one that counts.
+    fn loops(&mut self) -> Read<Option<Loop>> {
         self.blanks()?;
+        let mut variable = None;
         if self.eat("((") {
             if self.dialect == Dialect::Other {
                 return Err(self.unclear("a loop that not every shell knows"));
@@ -94,20 +101,30 @@ impl Reader<'_, '_> {
             self.blanks()?;
             self.eat(";");
         } else {
-            self.loop_variable()?;
+            let name = self.loop_variable()?;
             self.newlines()?;
-            if self.keyword("in") {
-                self.loop_words()?;
+            let words = if self.keyword("in") {
+                self.loop_words()?
             } else {
                 self.eat(";");
-            }
+                Vec::new()
+            };
+            variable = Some(Loop { name, words });
         }
         self.newlines()?;
-        if self.keyword("{") {
-            return self.body("}");
-        }
-        self.close("do")?;
-        self.body("done")
+        Ok(variable)
+    }
+
+    fn loop_body(&mut self, variable: Option<Loop>) -> Read<()> {
+        let mut place = self.place.clone();
+        place.loops.extend(variable);
+        self.placed(place, |reader| {
+            if reader.keyword("{") {
+                return reader.body("}");
+            }
+            reader.close("do")?;
+            reader.body("done")
+        })
     }
 
     fn close_sign(&mut self, sign: &str) -> Read<()> {
@@ -117,13 +134,18 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn loop_words(&mut self) -> Read<()> {
+    fn loop_words(&mut self) -> Read<Vec<Word>> {
+        let mut words = Some(Vec::new());
         loop {
             self.blanks()?;
             if self.eat(";") || self.looks_at("\n") {
-                return Ok(());
+                return Ok(words.unwrap_or_default());
             }
-            self.some_word(Position::Argument)?;
+            let raw = self.some_word(Position::Argument)?;
+            match (raw.words(), &mut words) {
+                (Some(more), Some(words)) => words.extend(more),
+                (None, _) | (_, None) => words = None,
+            }
         }
     }
 

@@ -324,7 +324,7 @@ impl Reader<'_, '_> {
     }
 
     /// A variable that a loop sets.
-    pub(super) fn loop_variable(&mut self) -> Read<()> {
+    pub(super) fn loop_variable(&mut self) -> Read<String> {
         self.blanks()?;
         let start = self.at;
         let name = self.name();
@@ -334,6 +334,6 @@ impl Reader<'_, '_> {
         if influence::changes_what_runs(&name) {
             return Err(self.unclear_at("a loop over a variable that changes what runs", start));
         }
-        Ok(())
+        Ok(name)
     }
 }

@@ -30,18 +30,28 @@ pub(super) fn dd(words: &[Word], touches: &mut Touches) {
     }
 }
 
-pub(super) fn find(words: &[Word], touches: &mut Touches) {
+/// The folders that `find` begins with.
+pub(super) fn starts(words: &[Word]) -> Vec<Word> {
     let expression = |word: &&Word| {
         !word
             .literal()
             .is_some_and(|word| word.starts_with('-') && word.len() > 2 || matches!(word, "!" | "(" | ","))
     };
-    let options = words
-        .iter()
-        .take_while(|word| word.literal().is_some_and(|word| matches!(word, "-H" | "-L" | "-P")))
-        .count();
+    let mut options = 0;
+    while let Some(option) = words.get(options).and_then(Word::literal) {
+        options += match option {
+            "-D" => 2,
+            "-H" | "-L" | "-P" => 1,
+            level if level.starts_with("-O") => 1,
+            _ => break,
+        };
+    }
     let starts: Vec<Word> = words.iter().skip(options).take_while(expression).cloned().collect();
-    let starts = if starts.is_empty() { vec![Word::Literal(".".to_owned())] } else { starts };
+    if starts.is_empty() { vec![Word::Literal(".".to_owned())] } else { starts }
+}
+
+pub(super) fn find(words: &[Word], touches: &mut Touches) {
+    let starts = starts(words);
     if words.iter().any(|word| word.literal() == Some("-delete")) {
         touches.writes.extend(starts.iter().cloned());
     }
@@ -259,16 +269,27 @@ fn named_to_git(word: &Word) -> Option<Word> {
     }
 }
 
-/// Folders and addresses that `git` is told; what it does to the repository is judged by its subcommand.
+/// The options of `git` before its subcommand, and what follows them.
+pub(super) fn git_options(words: &[Word]) -> (&[Word], &[Word]) {
+    let mut at = 0;
+    while let Some(option) = words.get(at).and_then(Word::literal).filter(|word| word.starts_with('-')) {
+        let takes = matches!(
+            option,
+            "-C" | "-c"
+                | "--git-dir"
+                | "--work-tree"
+                | "--namespace"
+                | "--config-env"
+                | "--exec-path"
+                | "--super-prefix"
+        );
+        at += if takes { 2 } else { 1 };
+    }
+    words.split_at_checked(at).unwrap_or((words, &[]))
+}
+
+/// Addresses that `git` is told; what it does to the repository is judged by its subcommand.
 pub(super) fn git(words: &[Word], touches: &mut Touches) -> bool {
-    let folders = words
-        .windows(2)
-        .take_while(|pair| pair.first().and_then(Word::literal).is_some_and(|word| word.starts_with('-')));
-    touches.reads.extend(
-        folders
-            .filter(|pair| pair.first().and_then(Word::literal) == Some("-C"))
-            .filter_map(|pair| pair.get(1).cloned()),
-    );
     let urls = words.iter().filter_map(Word::literal).filter(|word| {
         word.contains("://")
             || arguments::remote_host(word).is_some_and(|host| word.contains('@') && !host.is_empty())

@@ -161,6 +161,28 @@ const SUBCOMMANDS: &[(&str, &[(&str, usize)])] = &[
     ("apt", &[("list", 0), ("search", 0), ("show", 0)]),
 ];
 
+/// Beginnings that are useful only with one of these words behind them.
+const DEEPER: &[(&[&str], &[&str])] = &[
+    (&["git", "checkout"], &["-b"]),
+    (&["python", "-m"], PYTHON),
+    (&["python3", "-m"], PYTHON),
+    (&["uv", "run"], PYTHON),
+    (&["poetry", "run"], PYTHON),
+    (&["bundle", "exec"], &["rspec", "rubocop"]),
+];
+/// Checks and tests of Python programs.
+const PYTHON: &[&str] =
+    &["black", "flake8", "isort", "mypy", "pylint", "pyright", "pytest", "ruff", "unittest"];
+/// Commands that are offered as they stand, with nothing behind them.
+const WHOLE: &[&[&str]] = &[&["git", "stash"], &["just"], &["make"], &["rake"]];
+
+/// A command that is worth allowing for longer exactly as it stands, where a beginning would be too much.
+pub fn whole(simple: &Simple) -> Option<Vec<String>> {
+    let words: Vec<&str> = simple.words.iter().map(Word::literal).collect::<Option<_>>()?;
+    let known = WHOLE.contains(&words.as_slice());
+    known.then(|| words.into_iter().map(str::to_owned).collect())
+}
+
 /// The narrowest beginning of a command that is worth allowing for longer, such as `cargo test` or `npm run build`.
 ///
 /// `None` for what runs whatever its arguments say (interpreters, wrappers, `git` or `npm` alone), for what removes or changes
@@ -170,6 +192,12 @@ pub fn prefix(simple: &Simple) -> Option<Vec<String>> {
     let program = words.next()?.literal()?;
     if ALONE.contains(&program) {
         return Some(vec![program.to_owned()]);
+    }
+    if let [first, second, third, ..] = simple.words.as_slice()
+        && let (Some(first), Some(second), Some(third)) = (first.literal(), second.literal(), third.literal())
+        && DEEPER.iter().any(|(before, words)| *before == [first, second] && words.contains(&third))
+    {
+        return Some([first, second, third].map(str::to_owned).to_vec());
     }
     let (_, subcommands) = SUBCOMMANDS.iter().find(|(name, _)| *name == program)?;
     let subcommand = word_of(words.next()?)?;
@@ -209,6 +237,18 @@ mod tests {
             ("git stash pop", Some("git stash pop")),
             ("FOO=1 cargo build", Some("cargo build")),
             ("gh pr view 5", Some("gh pr view")),
+            ("python -m pytest -x", Some("python -m pytest")),
+            ("uv run pytest", Some("uv run pytest")),
+            ("git checkout -b x", Some("git checkout -b")),
+            ("git checkout x", None),
+            ("git checkout -B x", None),
+            ("git checkout -- .", None),
+            ("git -c alias.x=!sh checkout -b x", None),
+            ("git stash", None),
+            ("python -m pip install x", None),
+            ("python -mpytest", None),
+            ("python -m $X", None),
+            ("uv run x.py", None),
             ("git", None),
             ("git -C x commit", None),
             ("git push", None),

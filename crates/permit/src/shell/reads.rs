@@ -190,6 +190,7 @@ pub fn only_reads(simple: &Simple) -> bool {
         }
         "jq" => filters_with_jq(words),
         "sed" => prints_with_sed(words),
+        "awk" | "gawk" | "mawk" | "nawk" => prints_with_awk(words),
         // Alone it shows all variables.
         "set" => !words.is_empty(),
         "export" | "declare" | "typeset" | "readonly" | "local" => only_sets(words),
@@ -257,6 +258,39 @@ fn prints_with_sed(words: &[Word]) -> bool {
         options.clone().all(|option| matches!(option, "-n" | "-E" | "-r" | "-nE" | "-En" | "--quiet"));
     let plain = scripts.next().and_then(Word::literal).is_some_and(arguments::is_plain_sed);
     known && plain && words.iter().skip(1).all(is_certain)
+}
+
+/// `awk -F: '{print $1}' FILE`: a program that stands there, and no options but those that set a variable.
+fn prints_with_awk(words: &[Word]) -> bool {
+    let mut rest = words.iter();
+    let script = loop {
+        match rest.next() {
+            Some(Word::Literal(option)) if option == "-F" || option == "-v" => {
+                if rest.next().is_none_or(|value| value.literal().is_none()) {
+                    return false;
+                }
+            }
+            Some(Word::Literal(option)) if option.starts_with("-F") || option.starts_with("-v") => {}
+            Some(Word::Literal(word)) => break word,
+            Some(Word::Pattern(_) | Word::Dynamic { .. }) | None => return false,
+        }
+    };
+    // What follows the program can't be an option any more.
+    !script.starts_with('-')
+        && arguments::is_plain_awk(script)
+        && rest.all(|word| !word.may_split() || is_certain(word))
+}
+
+/// Whether `find` does nothing but run what stands in the script by itself, by `-exec` or `-execdir`.
+pub fn find_only_runs(simple: &Simple) -> bool {
+    const MORE: &[&str] = &["-ok", "-delete", "-fprint", "-fls"];
+    let words = simple.words.get(1..).unwrap_or_default();
+    simple.words.first().and_then(Word::literal) == Some("find")
+        && influences(simple).is_none()
+        && words.iter().all(|word| {
+            is_certain(word)
+                && !word.literal().is_some_and(|word| MORE.iter().any(|more| word.starts_with(more)))
+        })
 }
 
 /// A filter of `jq` that looks at nothing but its input: not at the environment, nor at files of its own.

@@ -38,6 +38,17 @@ pub struct Place {
     pub background: bool,
     /// The functions in whose bodies it stands, the outermost first.
     pub functions: Vec<String>,
+    /// The loops in whose bodies it stands, the outermost first, as far as the same shell runs them.
+    pub loops: Vec<Loop>,
+}
+
+/// `for NAME in WORDS`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loop {
+    /// The variable.
+    pub name: String,
+    /// What it stands for, one after the other; empty if that is known only when it runs.
+    pub words: Vec<Word>,
 }
 
 /// A program whose arguments are a command.

@@ -1,6 +1,6 @@
 use super::arguments::{self, Arguments};
 use super::programs::{PROGRAMS, Program, Role};
-use super::{RedirectKind, Simple, Word, own_syntax, program_name};
+use super::{RedirectKind, Simple, Word, elsewhere, own_syntax, program_name};
 
 /// The files and hosts that a command names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -9,6 +9,8 @@ pub struct Touches {
     pub reads: Vec<Word>,
     /// Files and folders that it writes, creates or removes.
     pub writes: Vec<Word>,
+    /// Folders that it is told to work in, as by `make -C`: it reads and writes there.
+    pub works_in: Vec<Word>,
     /// Hosts that it speaks with.
     pub hosts: Vec<String>,
     /// Its arguments were understood. Otherwise only its redirections are in the lists.
@@ -19,6 +21,7 @@ pub struct Touches {
 pub fn touches(simple: &Simple) -> Touches {
     let mut touches = Touches { known: true, ..Touches::default() };
     if let Some((first, arguments)) = simple.words.split_first() {
+        program_name(first).into_iter().for_each(|name| elsewhere::named(name, arguments, &mut touches));
         touches.known = program_name(first)
             .is_some_and(|program| by_program(program, arguments, &mut touches))
             || super::reads::only_runs(&simple.words)

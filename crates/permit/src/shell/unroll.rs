@@ -43,7 +43,9 @@ impl Reader<'_, '_> {
                 self.deeper(|reader| reader.add(index, simple, wrapper(adds), words, assignments))
             }
             Inner::Text { text, dialect, lasts } => {
-                let place = inside(&simple.place, wrapper(program == "alias"), !lasts);
+                let mut place = inside(&simple.place, wrapper(program == "alias"), !lasts);
+                // Another shell does not know them.
+                place.loops.clear();
                 self.nested(&text, place, dialect, simple.source.clone())
             }
             Inner::Unknown => Ok(()),
@@ -85,7 +87,8 @@ impl Reader<'_, '_> {
 
     /// A shell that reads its script from its input: known if that stands in the command.
     fn feed(&mut self, index: usize, simple: &Simple, wrapper: Wrapper, dialect: Dialect) -> Read<()> {
-        let place = inside(&simple.place, wrapper, true);
+        let mut place = inside(&simple.place, wrapper, true);
+        place.loops.clear();
         match self.inputs.get(&index).cloned() {
             Some(Input::Document(number)) => {
                 if let Some(document) = self.pending.get_mut(number) {

@@ -216,7 +216,8 @@ fn programs_that_run_others() {
         (&["deny Bash(rm:*)", "allow Bash"], "env rm a", Deny),
         (&["deny Bash(rm:*)", "allow Bash"], "ls | xargs rm", Deny),
         (&["allow Bash(rm:*)"], "ls | xargs rm", Ask),
-        (&["allow Bash"], "ls | xargs cat", Ask),
+        (&["allow Bash"], "cat list | xargs cat", Ask),
+        (&["allow Bash"], "ls | xargs cat", Allow),
         (&["allow Bash(echo:*)"], "ls | xargs echo", Allow),
         (&[], "env", Ask),
     ]);

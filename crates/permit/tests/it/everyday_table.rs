@@ -94,5 +94,14 @@ pub(crate) const EVERYDAY: &[(&str, &[&str])] = &[
     ("echo 'a' | tee out.txt | wc -c", &["echo a", "tee out.txt", "wc -c"]),
     ("kill %1; wait", &["kill %1", "wait"]),
     ("ls ~/x", &["ls ~/x"]),
+    ("find . -name '*.rs' -exec grep -n x {} +", &["find . -name *.rs -exec grep -n x {} +", "grep -n x {}"]),
+    (
+        "git ls-files -z | xargs -0 wc -l | tail -1",
+        &["git ls-files -z", "xargs -0 wc -l", "wc -l", "tail -1"],
+    ),
+    ("for f in *.rs; do wc -l \"$f\"; done", &["wc -l \"$f\""]),
+    ("for f in a b\ndo\n  diff $f x/$f\ndone", &["diff $f x/$f"]),
+    ("git stash; git checkout -b x; git stash pop", &["git stash", "git checkout -b x", "git stash pop"]),
+    ("python -m pytest -q && make", &["python -m pytest -q", "make"]),
     ("greet() { echo \"hi $1\"; }; greet bob", &["echo \"hi $1\"", "greet bob"]),
 ];

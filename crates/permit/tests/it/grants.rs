@@ -146,9 +146,15 @@ fn the_network_is_off_unless_allowed() {
 
 #[test]
 fn what_git_and_rail_trust_stays_read_only_for_commands() {
-    const ALL: &[&str] =
-        &["/srv/ws/.git/hooks", "/srv/ws/.git/config", "/srv/added/.git/hooks", "/srv/added/.git/config"];
-    const HOOKS: &[&str] = &["/srv/ws/.git/hooks", "/srv/added/.git/hooks"];
+    const ALL: &[&str] = &[
+        "/srv/ws/.git/hooks",
+        "/srv/ws/.git/config",
+        "/srv/ws/.git/config.worktree",
+        "/srv/added/.git/hooks",
+        "/srv/added/.git/config",
+        "/srv/added/.git/config.worktree",
+    ];
+    const HOOKS: &[&str] = &[ALL[0], ALL[3]];
     for (call, expected) in [
         ("npm test", ALL),
         ("git checkout -b x origin/main", HOOKS),
@@ -158,13 +164,30 @@ fn what_git_and_rail_trust_stays_read_only_for_commands() {
         ("git -c core.pager=./x log", ALL),
         ("git rebase --exec ./x main", ALL),
         ("chmod -R u+w .", ALL),
-        ("echo x > .git/hooks/pre-commit", &[ALL[1], ALL[2], ALL[3]]),
-        ("rm -r .git", &[ALL[2], ALL[3]]),
+        ("echo x > .git/hooks/pre-commit", &[ALL[1], ALL[2], ALL[3], ALL[4], ALL[5]]),
+        ("rm -r .git", &[ALL[3], ALL[4], ALL[5]]),
     ] {
-        let kept = grant(&[], call).kept();
+        let kept = grant(&[], call).kept().all();
         let of_git: Vec<&Path> =
             kept.iter().map(PathBuf::as_path).filter(|path| path.iter().any(|name| name == ".git")).collect();
         assert_eq!(of_git, expected.iter().map(Path::new).collect::<Vec<_>>(), "{call}");
-        assert!(kept.len() > of_git.len(), "our own is kept: {call}");
+        assert!(kept.contains(&"/srv/ws/.switchrail".into()), "our own is kept: {call}");
     }
+}
+
+#[test]
+fn what_others_run_stays_read_only_for_commands() {
+    let kept =
+        |call: &str, name: &str| grant(&[], call).kept().all().contains(&Path::new("/srv/ws").join(name));
+    for name in [".mcp.json", ".envrc", ".claude/settings.json", ".vscode/tasks.json", ".bashrc", ".husky"] {
+        assert!(kept("npm test", name), "{name}");
+        assert!(!kept("git checkout main", name), "a checkout brings {name}");
+        assert!(!kept(&format!("echo x > {name}"), name), "the user said yes to {name}");
+    }
+    assert!(!kept("npm test", "package.json") && kept("git checkout main", ".switchrail"));
+    let nested = grant(&[], "npm test").kept().in_project(Path::new("/srv/ws/inner"));
+    assert!(
+        nested.contains(&"/srv/ws/inner/.git/hooks".into())
+            && nested.contains(&"/srv/ws/inner/.mcp.json".into())
+    );
 }

@@ -4,7 +4,9 @@
 mod answers;
 mod attacks;
 mod commands;
+mod daily;
 mod differential;
+mod elsewhere;
 mod everyday_table;
 mod explain;
 mod files;

@@ -118,7 +118,8 @@ fn commands_that_only_read() {
         "fd -x rm",
         "curl x.example",
         "git grep -O x",
-        "awk 1 a",
+        "awk -f a b",
+        "awk '{print > \"x\"}' a",
         "source a",
         "nohup ls",
         "exec > a",
@@ -179,7 +180,7 @@ fn files_and_hosts_by_their_role() {
         ("rsync -a a/ b", "a/", "b", ""),
         ("git clone https://x.example/r.git d", "", "d", "x.example"),
         ("git clone git@x.example:r.git", "", ".", "x.example"),
-        ("git -C d status", "d", "", ""),
+        ("git -C d status", "", "", ""),
         ("ls", ".", "", ""),
         ("ls > a 2> b < c", ". c", "a b", ""),
         ("cd", "~", "", ""),
@@ -201,6 +202,17 @@ fn files_and_hosts_by_their_role() {
             (*reads, *writes, *hosts),
             "{command}"
         );
+    }
+}
+
+#[test]
+fn folders_that_a_program_is_told_to_work_in() {
+    for (command, expected) in
+        [("git -C d status", "d"), ("make -C d -j4", "d"), ("npm --prefix=d test", "d"), ("make d", "")]
+    {
+        let touched = touches(&read(command).unwrap().commands[0]);
+        let shown: Vec<String> = touched.works_in.iter().map(Word::shown).collect();
+        assert_eq!(shown.join(" "), expected, "{command}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use rail_sandbox::{Bounds, Exit, Groups, Input, Launch, Process, WriteError};
+use rail_sandbox::{Bounds, Exit, Groups, Input, Launch, Process, Streams, WriteError};
 
 const SOON: Duration = Duration::from_secs(2);
 
@@ -48,6 +48,39 @@ async fn both_streams_come_in_order() {
     let process = groups.start(launch("for i in 1 2 3; do echo out $i; echo err $i >&2; done")).unwrap();
     assert!(process.wait().await.exit.success());
     assert_eq!(text(&process), "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_of_errors_can_be_kept_apart() {
+    let groups = Groups::new();
+    let bounds = Bounds { head: 100, tail: 20, file: 0 };
+    for (script, output, errors) in [
+        ("echo out; echo err >&2; echo more", "out\nmore\n", "err\n"),
+        ("exec 2>&-; echo out", "out\n", ""),
+        // Whoever still holds it is ended, and what they said at their end is there.
+        (
+            "coproc { trap 'echo late >&2; exit' TERM; echo ready; sleep 99 & wait; }; read x <&${COPROC[0]}; echo $x",
+            "ready\n",
+            "late\n",
+        ),
+    ] {
+        let apart = Launch { streams: Streams::Apart, bounds, ..launch(script) };
+        let process = groups.start(apart).unwrap();
+        process.wait().await;
+        assert_eq!(
+            (text(&process).as_str(), process.errors().text().head.as_str()),
+            (output, errors),
+            "{script}"
+        );
+    }
+    let flood = Launch { streams: Streams::Apart, bounds, ..launch("seq 100000 >&2; echo out") };
+    let process = groups.start(flood).unwrap();
+    assert!(process.wait().await.exit.success());
+    let errors = process.errors().text();
+    assert_eq!(
+        (text(&process).as_str(), errors.head.len(), errors.tail.ends_with("99999\n100000\n")),
+        ("out\n", 100, true)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
