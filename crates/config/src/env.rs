@@ -94,7 +94,7 @@ impl Places {
             config: place("XDG_CONFIG_HOME", ".config")?,
             state: place("XDG_STATE_HOME", ".local/state")?,
             cache: place("XDG_CACHE_HOME", ".cache")?,
-            project: project(working_folder, env.home()),
+            project: found_project(working_folder, env.home()),
         })
     }
 
@@ -143,7 +143,8 @@ pub(crate) fn candidates<'a>(
     folders.map(|folder| folder.join(PROJECT_FOLDER))
 }
 
-fn project(working_folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+/// The project's own folder, if there is one.
+pub(crate) fn found_project(working_folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     candidates(working_folder, home).find(|folder| folder.is_dir())
 }
 
@@ -199,7 +200,7 @@ mod tests {
             fs::create_dir_all(root.join(inner)).unwrap();
         }
         let home = root.join("home");
-        let found = |inner: &str| project(&root.join(inner), Some(&home));
+        let found = |inner: &str| found_project(&root.join(inner), Some(&home));
         assert_eq!(found("plain/d"), Some(root.join(".switchrail")));
         assert_eq!(found("repo/a/b"), None);
         assert_eq!(found("home/c"), None);

@@ -134,7 +134,7 @@ pub fn check(inputs: &Inputs) -> Checked {
     gathered.layers(inputs, places.as_ref());
     gathered.no_text(inputs);
     let mut watched: Vec<PathBuf> = gathered.files.iter().map(|file| file.path.clone()).collect();
-    let trusted = trust::trusted(inputs.trust, places.as_ref(), &mut gathered.warnings);
+    let trusted = trust::trusted(inputs, places.as_ref(), &mut gathered.warnings);
     let mut extras = gathered.extras(inputs, places.as_ref(), trusted);
     watched.extend(project_files(inputs, places.as_ref()));
     watched.extend(extras.files.iter().cloned());

@@ -133,12 +133,18 @@ impl Node {
 
     /// Puts a later layer over this one: tables are joined key by key, everything else is replaced.
     ///
-    /// `key` and `keys` of a provider are one thing said in two ways, so that either replaces the other. Permission rules add up: a
-    /// later file can't take back what an earlier one denies, and an answer that is kept for a project keeps the user's own.
+    /// `key` and `keys` of a provider are one thing said in two ways, so that either replaces the other. Permission rules and
+    /// hooks add up: a later file can't take back what an earlier one denies or checks, and an answer that is kept for a project keeps
+    /// the user's own.
     pub fn merge(&mut self, mut later: Node) {
-        for list in ["allow", "ask", "deny"] {
-            let earlier = self.find(&["permissions", list]).map(|node| &node.value);
-            let later = later.find_mut(&["permissions", list]).map(|node| &mut node.value);
+        let moments = later.find(&["hooks"]).and_then(Node::table).into_iter().flatten();
+        let moments: Vec<[String; 2]> =
+            moments.map(|(name, _)| ["hooks".to_owned(), name.to_owned()]).collect();
+        let rules = ["allow", "ask", "deny"].map(|list| ["permissions".to_owned(), list.to_owned()]);
+        for [section, list] in moments.iter().chain(&rules) {
+            let way = [section.as_str(), list];
+            let earlier = self.find(&way).map(|node| &node.value);
+            let later = later.find_mut(&way).map(|node| &mut node.value);
             if let (Some(Value::List(earlier)), Some(Value::List(later))) = (earlier, later) {
                 later.splice(..0, earlier.iter().cloned());
             }

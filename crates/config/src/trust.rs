@@ -4,14 +4,17 @@
 //! what the user has: which of the user's providers serve which request, and how it looks. They can't add or change a
 //! provider, loosen a permission, start a command, or refer to variables, files and keys of the user.
 
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+mod answers;
+mod brought;
 
-use rail_stdx::{Access, replace};
+pub use answers::{TrustError, decline_trust, set_trusted, trust_answer};
+pub use brought::trust_root;
+
+use std::path::Path;
 
 use crate::hijack::EnvSource;
 use crate::reference::{Keep, Reference, walk};
-use crate::regular::{is_missing, read_text};
+use crate::regular::read_text;
 use crate::tree::{Node, Value};
 use crate::way::Way;
 use crate::{EnvFileFound, FileFound, Inputs, Layer, Origin, Place, Places, Problem, Trusted, load, read};
@@ -103,7 +106,8 @@ fn listed() -> String {
     names.join(", ")
 }
 
-/// What the files of the project in the working folder say that counts only when the folder is trusted.
+/// What the files of the project in the working folder say that counts only when the folder is trusted: our own, and those that other
+/// agents read as well.
 ///
 /// A file that can't be read says nothing here; loading tells what is wrong with it.
 pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
@@ -116,31 +120,27 @@ pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
     }
     let env = checked.env_files.into_iter().find(|file| file.source == EnvSource::Project);
     if let Some(EnvFileFound { path, found: FileFound::Read, .. }) = env {
-        let at = Place { line: 1, column: 1 };
-        let origin = Origin::File { layer: Layer::Project, file: path.into(), at };
-        wishes.push(Wish { origin, key: String::new(), may: ENV_FILE });
+        wishes.push(Wish { origin: whole(&path), key: String::new(), may: ENV_FILE });
+    }
+    if let Some(root) = trust_root(&inputs.env, &inputs.working_folder) {
+        wishes.append(&mut brought::wishes(&root));
     }
     wishes.sort_by(|one, other| one.origin.cmp(&other.origin));
     wishes
 }
 
 /// Whether the user trusts the project's folder. What can't be read is no trust.
-pub(crate) fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &mut Vec<Problem>) -> Trusted {
-    match trust {
+pub(crate) fn trusted(inputs: &Inputs, places: Option<&Places>, warnings: &mut Vec<Problem>) -> Trusted {
+    match inputs.trust {
         ProjectTrust::Trusted => return Trusted::Yes,
         ProjectTrust::Untrusted => return Trusted::No,
         ProjectTrust::Stored => {}
     }
-    let Some((places, project)) =
-        places.and_then(|places| Some((places, places.project.as_ref()?.parent()?)))
-    else {
+    let Some((places, root)) = places.zip(trust_root(&inputs.env, &inputs.working_folder)) else {
         return Trusted::No;
     };
-    match stored(places) {
-        Ok(folders) => {
-            let project = real(project);
-            if folders.iter().any(|folder| real(folder) == project) { Trusted::Yes } else { Trusted::No }
-        }
+    match trust_answer(places, &root) {
+        Ok(answer) => answer.unwrap_or(Trusted::No),
         Err(TrustError::Broken { path }) => {
             let text = "it is no JSON list of folders, so that no folder is trusted; correct or remove it";
             warnings.push(load::whole_file(Layer::User, &path, text));
@@ -150,85 +150,7 @@ pub(crate) fn trusted(trust: ProjectTrust, places: Option<&Places>, warnings: &m
     }
 }
 
-/// Why a folder's trust can't be changed.
-#[derive(Debug, thiserror::Error)]
-pub enum TrustError {
-    /// There is no such folder.
-    #[error("{} is no folder that can be trusted: {source}; name one that is", path.display())]
-    NoFolder {
-        /// What was named.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The list can't be understood.
-    #[error("{} is no JSON list of folders; correct or remove it", path.display())]
-    Broken {
-        /// The list.
-        path: PathBuf,
-    },
-    /// The list can't be read or written.
-    #[error("{} can't be read or written: {source}; make it yours, or remove it", path.display())]
-    Io {
-        /// The list.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-}
-
-/// Trusts a folder, or takes the trust back; whether that changed anything. The list is `trust.json` in the state folder.
-pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<bool, TrustError> {
-    let mut folders = stored(places)?;
-    let before = folders.len();
-    match trusted {
-        Trusted::Yes => {
-            let no_folder = |source| TrustError::NoFolder { path: folder.to_owned(), source };
-            let folder = fs::canonicalize(folder).map_err(no_folder)?;
-            if !folder.is_dir() {
-                return Err(TrustError::NoFolder {
-                    path: folder,
-                    source: io::ErrorKind::NotADirectory.into(),
-                });
-            }
-            // The list is JSON, which can't say it.
-            if folder.to_str().is_none() {
-                let source = io::Error::other("its path is no UTF-8 text");
-                return Err(TrustError::NoFolder { path: folder, source });
-            }
-            if !folders.iter().any(|known| real(known) == folder) {
-                folders.push(folder);
-            }
-        }
-        Trusted::No => folders.retain(|known| real(known) != real(folder)),
-    }
-    if folders.len() == before {
-        return Ok(false);
-    }
-    folders.sort();
-    let path = places.trust();
-    let io = |source| TrustError::Io { path: path.clone(), source };
-    let mut text = serde_json::to_string_pretty(&folders).map_err(|error| io(error.into()))?;
-    text.push('\n');
-    replace(&path, text.as_bytes(), Access::Owner).map_err(io)?;
-    Ok(true)
-}
-
-/// The folders that are trusted.
-fn stored(places: &Places) -> Result<Vec<PathBuf>, TrustError> {
-    let path = places.trust();
-    match read_text(&path) {
-        Ok(text) => {
-            let folders: Vec<PathBuf> =
-                serde_json::from_str(&text).map_err(|_| TrustError::Broken { path })?;
-            // A relative path would be another folder wherever one stands.
-            Ok(folders.into_iter().filter(|folder| folder.is_absolute()).collect())
-        }
-        Err(error) if is_missing(&error) => Ok(Vec::new()),
-        Err(source) => Err(TrustError::Io { path, source }),
-    }
-}
-
-fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+/// Where a whole file stands.
+fn whole(path: &Path) -> Origin {
+    Origin::File { layer: Layer::Project, file: path.into(), at: Place { line: 1, column: 1 } }
 }

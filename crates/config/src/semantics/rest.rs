@@ -13,6 +13,14 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
             input.problem(&way, "`gen8` is switched off; write gen8 = true under [features], or take `gen7`"),
         );
     }
+    for (at, name) in settings.agent.memory_files.iter().enumerate() {
+        if !is_file_name(name) {
+            let way = Way::from(["agent", "memory_files", &at.to_string()]);
+            found.problems.push(
+                input.problem(&way, "this is no file's name; write it without a folder, such as `AGENTS.md`"),
+            );
+        }
+    }
     for (name, server) in &settings.mcp.servers {
         let way = Way::from(["mcp", "servers", name]);
         if !input.is_broken(&way) {
@@ -23,6 +31,10 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
         found.problems.push(input.problem(&Way::from(["memory", "url"]), NO_DATABASE));
     }
     check_gateway(input, found);
+}
+
+fn is_file_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0'])
 }
 
 const NO_DATABASE: &str =

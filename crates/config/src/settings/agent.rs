@@ -3,7 +3,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PermissionRule, SecretText, Wait};
+use super::{PermissionRule, SecretText, Size, Wait};
 
 /// What the agent may do without asking. Rules name tools in any dialect: `Bash(git commit:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`, `mcp__github__*`. Deny beats ask beats allow.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub enum Mode {
 }
 
 /// How the agent works.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
     /// The newest generation of tools that a session has.
@@ -49,6 +49,41 @@ pub struct Agent {
     pub image_model: Option<String>,
     /// Whether a conversation that nears the end of the window is made shorter by itself.
     pub compaction: Compaction,
+    /// How much a model is told at the head of a conversation.
+    pub prompt: PromptChoice,
+    /// How answers are to be written, in your own words; it stands last in the system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_style: Option<String>,
+    /// The names of memory files: looked for in your own configuration folder and in every folder from the repository's root down to the working folder, and in deeper ones when they are worked in.
+    pub memory_files: Vec<String>,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            generation: Generation::default(),
+            dialect: DialectChoice::default(),
+            limits: Limits::default(),
+            image_model: None,
+            compaction: Compaction::default(),
+            prompt: PromptChoice::default(),
+            output_style: None,
+            memory_files: ["AGENTS.md", "CLAUDE.md", "GEMINI.md"].map(str::to_owned).to_vec(),
+        }
+    }
+}
+
+/// How much a model is told at the head of a conversation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromptChoice {
+    /// What suits the model: the lean form for small ones.
+    #[default]
+    Auto,
+    /// All of it.
+    Full,
+    /// The least, with a few tools.
+    Lean,
 }
 
 /// A generation of tools: each has all tools up to it.
@@ -130,6 +165,66 @@ pub struct Tools {
     pub command_timeout: Wait,
     /// How long a command may run at most.
     pub max_command_timeout: Wait,
+    /// How many commands may run in the background at once.
+    #[schemars(range(min = 1))]
+    pub background_commands: u32,
+    /// How many lines of a file are read when the call does not say.
+    #[schemars(range(min = 1))]
+    pub read_lines: u32,
+    /// How many characters of a line are read.
+    #[schemars(range(min = 1))]
+    pub read_line_chars: u32,
+    /// The largest text that is read without saying which lines.
+    pub read_text: Size,
+    /// The largest image that is read.
+    pub read_image: Size,
+    /// How many pixels the longer edge of an image may have; a larger one is shrunk.
+    #[schemars(range(min = 1))]
+    pub read_image_edge: u32,
+    /// How many images one call shows, of a notebook or of several files.
+    pub read_images: u32,
+    /// The largest notebook that is read as cells.
+    pub read_notebook: Size,
+    /// How many characters of a notebook cell's source are read.
+    #[schemars(range(min = 1))]
+    pub cell_chars: u32,
+    /// How many characters of one output of a notebook cell are read.
+    #[schemars(range(min = 1))]
+    pub cell_output_chars: u32,
+    /// How many files one folder or pattern of `read_many_files` stands for.
+    #[schemars(range(min = 1))]
+    pub read_files: u32,
+    /// How many entries of a folder are listed.
+    #[schemars(range(min = 1))]
+    pub list_entries: u32,
+    /// How many files `glob` and `grep` list at once.
+    #[schemars(range(min = 1))]
+    pub search_files: u32,
+    /// How many matches `grep` shows when the call does not say.
+    #[schemars(range(min = 1))]
+    pub search_matches: u32,
+    /// How many matches `grep` shows at most.
+    #[schemars(range(min = 1))]
+    pub max_search_matches: u32,
+    /// How many lines `grep` shows before and after a match at most.
+    pub max_search_context: u32,
+    /// How many characters of a line `grep` shows.
+    #[schemars(range(min = 1))]
+    pub search_line_chars: u32,
+    /// How many lines of one match `grep` shows.
+    #[schemars(range(min = 1))]
+    pub search_match_lines: u32,
+    /// The largest file that is changed.
+    pub edit_file: Size,
+    /// How many lines of a changed file the model is shown.
+    #[schemars(range(min = 1))]
+    pub edit_lines: u32,
+    /// How many lines of a file that was read people are shown, when not everything is.
+    pub preview_lines: u32,
+    /// How many lines of a command's output people are shown, when not everything is.
+    pub preview_command_lines: u32,
+    /// Variables that commands get although they hold keys of providers, which are otherwise left out of their environment.
+    pub keep_env: Vec<String>,
 }
 
 impl Default for Tools {
@@ -139,6 +234,29 @@ impl Default for Tools {
             output_chars: 30_000,
             command_timeout: Wait(Duration::from_secs(120)),
             max_command_timeout: Wait(Duration::from_secs(600)),
+            background_commands: 32,
+            read_lines: 2_000,
+            read_line_chars: 2_000,
+            read_text: Size(256 << 10),
+            read_image: Size(3_932_160),
+            read_image_edge: 2_000,
+            read_images: 10,
+            read_notebook: Size(32 << 20),
+            cell_chars: 20_000,
+            cell_output_chars: 4_000,
+            read_files: 1_000,
+            list_entries: 1_000,
+            search_files: 100,
+            search_matches: 250,
+            max_search_matches: 2_000,
+            max_search_context: 200,
+            search_line_chars: 2_000,
+            search_match_lines: 100,
+            edit_file: Size(256 << 20),
+            edit_lines: 40,
+            preview_lines: 3,
+            preview_command_lines: 5,
+            keep_env: Vec::new(),
         }
     }
 }

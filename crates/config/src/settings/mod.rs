@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use agent::{
     Agent, AutoLearn, Compaction, DialectChoice, Features, Generation, Limits, Memory, Mode, Permissions,
-    Theme, Tools, Tui,
+    PromptChoice, Theme, Tools, Tui,
 };
 pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};
 pub use router::RouterSettings;

@@ -150,7 +150,8 @@ pub enum McpTransport {
     Sse,
 }
 
-/// Commands that run at certain moments of a session. Each moment has a list of groups: a matcher, and its hooks.
+/// Commands that run at certain moments of a session. Each moment has a list of groups: a matcher, and its hooks. All that the user's,
+/// the project's and other files say count together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Hooks {
@@ -184,14 +185,17 @@ pub struct Hooks {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookGroup {
-    /// The tool names it is for, `|` between several; all when not said.
+    /// What it is for, all when not said or `*`: names with `|` between them, or a regular expression. Of tools these are their names
+    /// (`Bash`, `Edit|Write`, `mcp__.*`), of `SessionStart` `startup`, `resume`, `clear` or `compact`, of `PreCompact` `manual` or
+    /// `auto`, of sub-agents their type, of `Notification` its kind and of `SessionEnd` the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
     /// What runs.
     pub hooks: Vec<Hook>,
 }
 
-/// One hook: it gets JSON on its standard input and answers by its exit status or in JSON.
+/// One hook: it gets JSON on its standard input and answers by its exit status (0 goes on, 2 blocks and says why on standard error) or
+/// in JSON on its standard output.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hook {
@@ -200,7 +204,7 @@ pub struct Hook {
     pub kind: HookKind,
     /// The shell command.
     pub command: String,
-    /// How many seconds it may take.
+    /// How many seconds it may take; 60 when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout: Option<u32>,

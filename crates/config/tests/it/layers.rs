@@ -314,3 +314,24 @@ fn an_mcp_server_without_its_value_is_left_out_and_the_others_are_not() {
         "/user/.config/switchrail/config.toml:3:13: mcp.servers.a.env.T: `env:GONE` is not set; export it or run `rail init`. Until then this server is left out"
     );
 }
+
+#[test]
+fn hooks_of_all_layers_count() {
+    let machine = Machine::new();
+    let hook =
+        |event: &str, command: &str| format!("[[hooks.{event}]]\nhooks = [{{ command = \"{command}\" }}]\n");
+    machine
+        .write(USER, &[hook("PreToolUse", "guard"), hook("Stop", "ring")].concat())
+        .write(PROJECT, &[hook("PreToolUse", "lint"), hook("SessionEnd", "clean")].concat())
+        .write(LOCAL, &hook("PreToolUse", "mine"));
+    let inputs = Inputs { trust: rail_config::ProjectTrust::Trusted, ..machine.inputs(&[]) };
+    let hooks = load(&inputs).unwrap().settings.hooks;
+    let commands = |groups: &[rail_config::settings::HookGroup]| -> Vec<String> {
+        groups.iter().flat_map(|group| &group.hooks).map(|hook| hook.command.clone()).collect()
+    };
+    assert_eq!(commands(&hooks.pre_tool_use), ["guard", "lint", "mine"]);
+    assert_eq!(
+        (commands(&hooks.stop), commands(&hooks.session_end)),
+        (vec!["ring".into()], vec!["clean".into()])
+    );
+}

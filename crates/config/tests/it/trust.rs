@@ -1,7 +1,8 @@
 use std::fs;
 
 use rail_config::{
-    Inputs, Places, ProjectTrust, TrustError, Trusted, check, load, set_trusted, trust_wishes,
+    Inputs, Places, ProjectTrust, TrustError, Trusted, check, decline_trust, load, set_trusted, trust_answer,
+    trust_root, trust_wishes,
 };
 
 use crate::machine::{LOCAL, Machine, PROJECT, USER};
@@ -108,4 +109,70 @@ fn what_trust_would_allow() {
     /repo/.switchrail/config.toml:6:3: hooks: run commands at certain moments of a session
     ");
     assert_eq!(trust_wishes(&Machine::new().inputs(&[])), []);
+}
+
+#[test]
+fn a_no_is_remembered_and_can_become_a_yes() {
+    let machine = Machine::new();
+    machine.write(PROJECT, "[tui]\ntheme = \"dark\"\n");
+    let inputs = machine.inputs(&[]);
+    let places = Places::find(&inputs.env, &inputs.working_folder).unwrap();
+    let repo = machine.0.path().join("repo");
+    let answer = || trust_answer(&places, &repo).unwrap();
+    assert_eq!(answer(), None);
+    assert!(decline_trust(&places, &repo.join("src/..")).unwrap() && !decline_trust(&places, &repo).unwrap());
+    assert_eq!((answer(), check(&inputs).trusted), (Some(Trusted::No), Trusted::No));
+    assert!(set_trusted(&places, &machine.0.path().join("user"), Trusted::Yes).unwrap());
+    let kept = machine.told(fs::read_to_string(places.trust()).unwrap());
+    insta::assert_snapshot!(kept, @r#"
+    [
+      "/user",
+      {
+        "folder": "/repo",
+        "trusted": false
+      }
+    ]
+    "#);
+    // Nothing was trusted that could be taken back.
+    assert!(!set_trusted(&places, &repo, Trusted::No).unwrap());
+    assert_eq!(answer(), Some(Trusted::No));
+    assert!(set_trusted(&places, &repo, Trusted::Yes).unwrap());
+    assert_eq!((answer(), check(&inputs).trusted), (Some(Trusted::Yes), Trusted::Yes));
+    assert!(decline_trust(&places, &repo).unwrap());
+    assert_eq!(answer(), Some(Trusted::No));
+}
+
+#[test]
+fn what_other_agents_run_needs_trust_too() {
+    let machine = Machine::new();
+    let inputs = machine.inputs(&[]);
+    let repo = machine.0.path().join("repo");
+    let root = || trust_root(&inputs.env, &inputs.working_folder);
+    let wishes = || {
+        let wishes = trust_wishes(&inputs);
+        let shown = wishes.iter().map(|wish| format!("{}: {}: {}", wish.origin, wish.key, wish.may));
+        machine.told(shown.collect::<Vec<_>>().join("\n"))
+    };
+    assert_eq!((root(), wishes()), (None, String::new()));
+    // What stands in the home is the user's own.
+    machine.write("user/.mcp.json", r#"{"mcpServers": {"own": {"command": "own"}}}"#);
+    let at_home = Inputs { working_folder: machine.0.path().join("user"), ..inputs.clone() };
+    assert_eq!(trust_root(&at_home.env, &at_home.working_folder), None);
+    machine.write("repo/.mcp.json", r#"{"mcpServers": {}}"#);
+    assert_eq!((root(), wishes()), (Some(repo.clone()), String::new()));
+    machine.write("repo/.mcp.json", r#"{"mcpServers": {"x": {"command": "evil"}}}"#);
+    machine.write("repo/.claude/settings.json", r#"{"hooks": {"Stop": [{"hooks": []}]}, "model": "x"}"#);
+    machine.write("repo/.claude/settings.local.json", r#"{"model": "x"}"#);
+    machine.write("repo/.mcprc", "{ half");
+    machine.write("repo/.switchrail/tools/mine/run", "evil");
+    insta::assert_snapshot!(wishes(), @"
+    /repo/.claude/settings.json:1:1: hooks: run commands at certain moments of a session
+    /repo/.mcp.json:1:1: mcpServers: start commands, and offer their tools to the model
+    /repo/.mcprc:1:1: : start commands, and offer their tools to the model
+    /repo/.switchrail/tools:1:1: : run programs that it brings as tools
+    ");
+    let places = Places::find(&inputs.env, &inputs.working_folder).unwrap();
+    assert_eq!(check(&inputs).trusted, Trusted::No);
+    set_trusted(&places, &repo, Trusted::Yes).unwrap();
+    assert_eq!(check(&inputs).trusted, Trusted::Yes);
 }
