@@ -19,6 +19,27 @@ impl Repair {
     }
 }
 
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.path;
+        match self.step {
+            Step::Found(format) => write!(f, "a call was found in text, as {format} writes it"),
+            Step::Fragments => write!(f, "pieces of `{path}` were put together"),
+            Step::Split => f.write_str("several calls stood in the place of one"),
+            Step::Inferred => f.write_str("the tool's name was missing, and only one fits"),
+            Step::Name => f.write_str("the tool's name was spelled differently"),
+            Step::Alias => f.write_str("the tool was called by another name of it"),
+            Step::Tolerant => write!(f, "`{path}` was no JSON and was read all the same"),
+            Step::Closed => write!(f, "closing brackets were added to `{path}`"),
+            Step::Unwrapped => write!(f, "`{path}` was wrapped in something"),
+            Step::Entities => write!(f, "entities in `{path}` were decoded"),
+            Step::Parameter => write!(f, "`{path}` had another name"),
+            Step::Coerced => write!(f, "`{path}` had another type"),
+            Step::Dropped => write!(f, "`{path}` was null and was left out"),
+        }
+    }
+}
+
 /// The kinds of repair, in the order in which they are tried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
@@ -113,6 +134,26 @@ pub enum Note {
         /// What does not fit.
         problems: Vec<Problem>,
     },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Repaired { repair, .. } => write!(f, "a call was mended: {repair}"),
+            Self::Unknown { name, closest, .. } if closest.is_empty() => {
+                write!(f, "there is no tool `{name}`")
+            }
+            Self::Unknown { name, closest, .. } => {
+                write!(f, "there is no tool `{name}`; close to it: {}", closest.join(", "))
+            }
+            Self::Incomplete { name, .. } => write!(f, "a call of `{name}` was cut off"),
+            Self::Invalid { problems, .. } => {
+                let problems: Vec<String> =
+                    problems.iter().map(|problem| format!("`{}`: {}", problem.path, problem.what)).collect();
+                write!(f, "the arguments of a call do not fit: {}", problems.join("; "))
+            }
+        }
+    }
 }
 
 impl Note {

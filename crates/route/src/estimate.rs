@@ -1,7 +1,7 @@
 mod text;
 
 use rail_model::{
-    Format, Media, MediaKind, MediaSource, Opaque, Part, PartBody, Request, ToolDecl, ToolKind,
+    Format, Media, MediaKind, MediaSource, Message, Opaque, Part, PartBody, Request, ToolDecl, ToolKind,
 };
 use serde_json::Value;
 
@@ -57,10 +57,22 @@ pub fn estimate(request: &Request) -> Estimate {
         counted.text += MESSAGE;
         parts(&message.parts, &mut counted);
     }
-    let declared: u64 = request.tools.iter().map(tool).sum();
+    let declared: u64 = request.tools.iter().map(tool_tokens).sum();
     let teaching = if request.tools.is_empty() { 0 } else { TOOLS };
     let tools = declared + teaching + request.format.as_ref().map_or(0, format);
     Estimate { system, tools, messages: counted.text, media: counted.media }
+}
+
+/// About how many tokens one message adds to a request that has it.
+pub fn estimate_message(message: &Message) -> u64 {
+    MESSAGE + estimate_parts(&message.parts)
+}
+
+/// About how many tokens these parts are, wherever they stand.
+pub fn estimate_parts(parts: &[Part]) -> u64 {
+    let mut counted = Counted::default();
+    self::parts(parts, &mut counted);
+    counted.text.saturating_add(counted.media)
 }
 
 #[derive(Default)]
@@ -106,7 +118,8 @@ fn medium(media: &Media) -> u64 {
     }
 }
 
-fn tool(tool: &ToolDecl) -> u64 {
+/// About how many tokens the declaration of one tool is.
+pub fn tool_tokens(tool: &ToolDecl) -> u64 {
     let said = match &tool.kind {
         ToolKind::Function { parameters: Some(json) } | ToolKind::Custom { format: Some(json) } => {
             tokens(json.text())
@@ -189,6 +202,8 @@ mod tests {
             (vec![PartBody::Opaque(opaque).into()], 32, 0),
         ] {
             assert_eq!(counts(of(parts.clone())), (0, 0, messages, media), "{parts:?}");
+            let message = Message::new(Role::User, parts);
+            assert_eq!(estimate_message(&message), messages + media, "{message:?}");
         }
     }
 

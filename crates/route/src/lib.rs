@@ -28,7 +28,7 @@ mod tool_name;
 pub use calibration::Calibration;
 pub use classify::{Wanted, built_in_virtual_models, classify};
 pub use client::Client;
-pub use estimate::{Estimate, estimate, tokens};
+pub use estimate::{Estimate, estimate, estimate_message, estimate_parts, tokens, tool_tokens};
 pub use explain::{Explanation, FactsShown, Reasoned, explain};
 pub use facts::{Facts, ThinkingAsked, ToolCounts, facts};
 pub use fronts::Front;
