@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-use crate::lines::lines;
+use crate::lines::{last_byte, lines_back, lines_by};
 
 /// The changes of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,9 +101,9 @@ pub fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
 
 /// The changes of a file, to be shown.
 pub fn file_diff(path: &Path, old: &str, new: &str) -> FileDiff {
-    let (old, new) = (Side::of(old), Side::of(new));
+    let Stretch { old, new, skipped } = Stretch::changed(old, new);
     let changes = changes(&old.whole, &new.whole);
-    let mut shown = Shown { hunks: Vec::new(), lines: 0 };
+    let mut shown = Shown { hunks: Vec::new(), lines: 0, skipped };
     for near in near_changes(&changes) {
         shown.add(near, &old, &new);
     }
@@ -121,6 +121,77 @@ pub fn moved_diff(from: PathBuf, to: &Path, old: &str, new: &str) -> FileDiff {
     FileDiff { moved_from: Some(from), ..file_diff(to, old, new) }
 }
 
+/// The lines that differ between two texts, with a few around them; all lines before and behind them are the same in both.
+struct Stretch<'a> {
+    old: Side<'a>,
+    new: Side<'a>,
+    /// Lines before it.
+    skipped: usize,
+}
+
+impl<'a> Stretch<'a> {
+    /// Finds it by bytes, which is much faster than by lines where little was changed in a large text.
+    fn changed(old: &'a str, new: &'a str) -> Self {
+        let last = last_byte(old);
+        if last_byte(new) != last {
+            // The same bytes are other lines in the two.
+            let (old, new) = (Side::of(old, last), Side::of(new, last_byte(new)));
+            return Self { old, new, skipped: 0 };
+        }
+        let same = common_start(old.as_bytes(), new.as_bytes());
+        let (first, _) = lines_back(old, last, same, 0);
+        let (start, skipped) = lines_back(old, last, first, CONTEXT);
+        let behind = |text: &'a str| text.as_bytes().get(first..).unwrap_or_default();
+        let tail = common_end(behind(old), behind(new));
+        let tail = whole_lines(old, new, last, tail);
+        let part = |text: &'a str| {
+            let after = lines_by(text, last, text.len() - tail).take(CONTEXT).last();
+            let end = after.map_or(text.len(), |line| line.end());
+            Side::of(text.get(start..end).unwrap_or_default(), last)
+        };
+        Self { old: part(old), new: part(new), skipped }
+    }
+}
+
+/// How much of an end that two texts have in common is whole lines in both.
+fn whole_lines(old: &str, new: &str, last: u8, tail: usize) -> usize {
+    let starts_line = |text: &str| {
+        let at = text.len() - tail;
+        at == 0 || text.as_bytes().get(at - 1) == Some(&last)
+    };
+    if starts_line(old) && starts_line(new) {
+        return tail;
+    }
+    let common = old.as_bytes().get(old.len() - tail..).unwrap_or_default();
+    memchr::memchr(last, common).map_or(0, |ending| tail - ending - 1)
+}
+
+/// Bytes that are compared at once.
+const BLOCK: usize = 4 << 10;
+
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let mut same = 0;
+    for (one, other) in one.chunks(BLOCK).zip(other.chunks(BLOCK)) {
+        if one != other {
+            return same + one.iter().zip(other).take_while(|(one, other)| one == other).count();
+        }
+        same += one.len();
+    }
+    same
+}
+
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    let mut same = 0;
+    for (one, other) in one.rchunks(BLOCK).zip(other.rchunks(BLOCK)) {
+        if one != other {
+            let backwards = one.iter().rev().zip(other.iter().rev());
+            return same + backwards.take_while(|(one, other)| one == other).count();
+        }
+        same += one.len();
+    }
+    same
+}
+
 /// One text as lines: with endings, which count when texts are compared, and without, to be shown.
 struct Side<'a> {
     whole: Vec<&'a str>,
@@ -128,9 +199,10 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(text: &'a str) -> Self {
-        let (whole, bodies) =
-            lines(text).map(|line| (text.get(line.at..line.end()).unwrap_or_default(), line.body)).unzip();
+    fn of(text: &'a str, last: u8) -> Self {
+        let (whole, bodies) = lines_by(text, last, 0)
+            .map(|line| (text.get(line.at..line.end()).unwrap_or_default(), line.body))
+            .unzip();
         Self { whole, bodies }
     }
 }
@@ -143,6 +215,7 @@ fn near_changes(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
 struct Shown {
     hunks: Vec<Hunk>,
     lines: usize,
+    skipped: usize,
 }
 
 impl Shown {
@@ -153,8 +226,8 @@ impl Shown {
         }
         let before = first.old.start.min(CONTEXT);
         let mut hunk = Hunk {
-            old_start: first.old.start - before + 1,
-            new_start: first.new.start - before + 1,
+            old_start: self.skipped + first.old.start - before + 1,
+            new_start: self.skipped + first.new.start - before + 1,
             lines: Vec::new(),
         };
         let mut at = first.old.start - before;
@@ -258,7 +331,7 @@ mod tests {
     proptest! {
         #[test]
         fn changes_make_the_new_lines_of_the_old(old in "[abc\n]{0,60}", new in "[abc\n]{0,60}") {
-            let (old, new) = (Side::of(&old).whole, Side::of(&new).whole);
+            let (old, new) = (Side::of(&old, b'\n').whole, Side::of(&new, b'\n').whole);
             let (mut made, mut at): (Vec<&str>, usize) = (Vec::new(), 0);
             for change in changes(&old, &new) {
                 made.extend(&old[at..change.old.start]);
@@ -267,6 +340,18 @@ mod tests {
             }
             made.extend(&old[at..]);
             prop_assert_eq!(made, new);
+        }
+
+        #[test]
+        fn where_texts_differ_is_found_by_bytes_as_by_lines(
+            before in "[ab\r\n]{0,30}", old in "[abc\r\n]{0,12}", new in "[abc\r\n]{0,12}", after in "[ab\r\n]{0,30}"
+        ) {
+            let (old, new) = (format!("{before}{old}{after}"), format!("{before}{new}{after}"));
+            let whole = (Side::of(&old, last_byte(&old)), Side::of(&new, last_byte(&new)));
+            let changes = changes(&whole.0.whole, &whole.1.whole);
+            let mut slow = Shown { hunks: Vec::new(), lines: 0, skipped: 0 };
+            near_changes(&changes).for_each(|near| slow.add(near, &whole.0, &whole.1));
+            prop_assert_eq!(file_diff(Path::new("/a"), &old, &new).hunks, slow.hunks);
         }
     }
 }

@@ -36,6 +36,10 @@ impl RawLine<'_> {
 impl Ends {
     /// How the lines of a text end. A `\r` that stands alone is an ending only where there is no `\n` at all.
     pub fn of(text: &str) -> Self {
+        // Most texts have no `\r` at all, and to see that is much faster than to look at every line.
+        if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+            return if text.contains('\n') { Self::Lf } else { Self::None };
+        }
         let (mut lf, mut crlf) = (false, false);
         for at in memchr::memchr_iter(b'\n', text.as_bytes()) {
             let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
@@ -51,8 +55,7 @@ impl Ends {
         match (lf, crlf) {
             (true, _) => Self::Lf,
             (false, true) => Self::CrLf,
-            (false, false) if memchr::memchr(b'\r', text.as_bytes()).is_some() => Self::Cr,
-            (false, false) => Self::None,
+            (false, false) => Self::Cr,
         }
     }
 
@@ -69,7 +72,7 @@ impl Ends {
 
 /// The lines of a text, one after the other; together they are the text.
 pub fn lines(text: &str) -> impl Iterator<Item = RawLine<'_>> {
-    lines_ending(text, Ends::of(text))
+    lines_by(text, last_byte(text), 0)
 }
 
 /// The lines of a text of which is known how they end.
@@ -78,7 +81,38 @@ pub fn lines_ending(text: &str, ends: Ends) -> impl Iterator<Item = RawLine<'_>>
         Ends::Cr => b'\r',
         Ends::None | Ends::Lf | Ends::CrLf | Ends::Mixed => b'\n',
     };
-    let mut at = 0;
+    lines_by(text, last, 0)
+}
+
+/// The lines of a text with their numbers from 0, beginning with so many lines before the one that a place is in.
+pub fn lines_near(text: &str, place: usize, before: usize) -> impl Iterator<Item = (usize, RawLine<'_>)> {
+    let last = last_byte(text);
+    let (start, number) = lines_back(text, last, place, before);
+    lines_by(text, last, start).enumerate().map(move |(nth, line)| (number + nth, line))
+}
+
+/// Where the line starts that is so many lines before the one that a place is in, and its number from 0.
+pub(crate) fn lines_back(text: &str, last: u8, place: usize, before: usize) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let start_before = |at: usize| {
+        bytes.get(..at).and_then(|before| memchr::memrchr(last, before)).map_or(0, |ending| ending + 1)
+    };
+    let mut start = start_before(place.min(bytes.len()));
+    for _ in 0..before {
+        start = start_before(start.saturating_sub(1));
+    }
+    (start, memchr::memchr_iter(last, bytes.get(..start).unwrap_or_default()).count())
+}
+
+/// The byte that every ending of a line has at its end.
+pub(crate) fn last_byte(text: &str) -> u8 {
+    let has = |byte: u8| memchr::memchr(byte, text.as_bytes()).is_some();
+    if !has(b'\n') && has(b'\r') { b'\r' } else { b'\n' }
+}
+
+/// The lines from one that starts at a place.
+pub(crate) fn lines_by(text: &str, last: u8, start: usize) -> impl Iterator<Item = RawLine<'_>> {
+    let mut at = start;
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
         let whole = memchr::memchr(last, rest.as_bytes()).and_then(|end| rest.get(..=end)).unwrap_or(rest);
@@ -107,10 +141,8 @@ pub fn with_endings(text: &str, ending: &str) -> String {
 
 /// The number of the line that a place is in, from 1.
 pub fn line_at(text: &str, place: usize) -> usize {
-    let ends = Ends::of(text);
-    let last = if ends == Ends::Cr { b'\r' } else { b'\n' };
     let before = text.as_bytes().get(..place).unwrap_or(text.as_bytes());
-    memchr::memchr_iter(last, before).count() + 1
+    memchr::memchr_iter(last_byte(text), before).count() + 1
 }
 
 /// How many lines a text has, as people count: a final newline begins no line.
@@ -162,6 +194,20 @@ mod tests {
         assert_eq!([0, 1, 2, 9].map(|at| line_at("a\nb\n", at)), [1, 1, 2, 3]);
         assert_eq!(line_at("a\rb", 2), 2);
         assert_eq!(["", "a", "a\n", "a\nb"].map(count), [0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn lines_begin_a_few_before_a_place() {
+        let near = |text: &str, place: usize, before: usize| -> Vec<String> {
+            lines_near(text, place, before).map(|(number, line)| format!("{number}{}", line.body)).collect()
+        };
+        assert_eq!(near("a\nb\nc\n", 4, 1), ["1b", "2c"]);
+        assert_eq!(near("a\nb\nc\n", 4, 9), ["0a", "1b", "2c"]);
+        assert_eq!(near("a\nb\nc\n", 6, 0), [""; 0]);
+        assert_eq!(near("a\r\nb\r\nc", 3, 0), ["1b", "2c"]);
+        assert_eq!(near("a\rb\rc", 4, 1), ["1b", "2c"]);
+        assert_eq!(near("", 0, 3), [""; 0]);
+        assert_eq!(near("a", 9, 3), ["0a"]);
     }
 
     #[test]

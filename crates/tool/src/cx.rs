@@ -6,7 +6,7 @@ use rail_sandbox::Shape;
 use tokio_util::sync::CancellationToken;
 
 use crate::names::meant;
-use crate::{Files, Session, ToolFault};
+use crate::{Asks, Choices, Chosen, Files, Session, ToolFault};
 
 /// What a tool may know to say what it will touch.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,24 @@ pub struct ToolCx {
     progress: Progress,
     cancel: CancellationToken,
     shape: Shape,
+    person: Person,
+}
+
+/// Who is in front of the session, for one call.
+#[derive(Clone)]
+pub(crate) struct Person {
+    /// The call's id.
+    pub(crate) id: String,
+    /// The way to them. A tool sees nothing of it but the choices: it can't ask for leave.
+    pub(crate) asks: Arc<dyn Asks>,
+    /// Whether they want a plan before anything is changed.
+    pub(crate) wants_plan: bool,
+}
+
+impl std::fmt::Debug for Person {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Person")
+    }
 }
 
 /// Where a tool says how far it is.
@@ -65,8 +83,9 @@ impl ToolCx {
         shape: Shape,
         progress: Progress,
         cancel: CancellationToken,
+        person: Person,
     ) -> Self {
-        Self { grant, session, progress, cancel, shape }
+        Self { grant, session, progress, cancel, shape, person }
     }
 
     /// What all calls of the session share.
@@ -92,6 +111,23 @@ impl ToolCx {
     /// Ends when nobody wants the result any more.
     pub fn cancel(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// Whether the session is in plan mode: only what reads is done.
+    pub fn is_planning(&self) -> bool {
+        self.person.wants_plan
+    }
+
+    /// Lets the person in front of the session choose. The question is taken back when nobody wants the result any more.
+    ///
+    /// # Errors
+    /// That it was taken back.
+    pub async fn choose(&self, choices: &Choices) -> Result<Chosen, ToolFault> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(ToolFault::new("the question was taken back before it was answered")),
+            chosen = self.person.asks.choose(&self.person.id, choices) => Ok(chosen),
+        }
     }
 
     /// The absolute path that a model means, as [`FacetCx::path`] has it.

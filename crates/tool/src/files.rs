@@ -140,21 +140,7 @@ impl Files {
     /// # Errors
     /// It is missing, no file, or not what was allowed.
     pub fn open(&self, path: &Path) -> Result<Opened, FileFault> {
-        // Without waiting: a pipe with no writer would hold the call for ever.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::from(open(path, flags, Mode::empty()).map_err(|errno| of(path, errno))?);
-        let meta = file.metadata().map_err(|cause| FileFault::System { path: path.to_owned(), cause })?;
-        let real = path_of(&file).map_err(|cause| FileFault::System { path: path.to_owned(), cause })?;
-        if !self.grant.reads(&real) {
-            return Err(FileFault::Denied { path: path.to_owned(), real });
-        }
-        if meta.is_dir() {
-            return Err(FileFault::Folder { path: path.to_owned() });
-        }
-        if !meta.is_file() {
-            return Err(FileFault::Special { path: path.to_owned() });
-        }
-        Ok(Opened { file, real, meta })
+        Opened::if_real(path, |real| self.grant.reads(real))
     }
 
     /// Reads a whole file of at most so many bytes.
@@ -163,7 +149,9 @@ impl Files {
     /// As [`open`](Self::open), or it is larger.
     pub fn read(&self, path: &Path, at_most: u64) -> Result<(Opened, Vec<u8>), FileFault> {
         let opened = self.open(path)?;
-        let mut bytes = Vec::new();
+        // Some files tell a wrong length, so it is only how much room is made at first.
+        let room = opened.meta.len().min(at_most).saturating_add(1);
+        let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
         // One byte more tells whether it grew while it was read.
         let read = (&opened.file).take(at_most.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|cause| FileFault::System { path: path.to_owned(), cause })?;
@@ -222,6 +210,31 @@ impl Files {
     pub(crate) fn folder(&self, path: &Path) -> Result<OwnedFd, FileFault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         open(path, flags, Mode::empty()).map_err(|errno| of(path, errno))
+    }
+}
+
+impl Opened {
+    /// Opens a file for reading if its path, links resolved, is one that may be read. For files that no call asks for, such as
+    /// memory files; a tool's go through [`Files`].
+    ///
+    /// # Errors
+    /// It is missing, no file, or not what may be read.
+    pub fn if_real(path: &Path, may_read: impl Fn(&Path) -> bool) -> Result<Self, FileFault> {
+        // Without waiting: a pipe with no writer would hold the call for ever.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(open(path, flags, Mode::empty()).map_err(|errno| of(path, errno))?);
+        let meta = file.metadata().map_err(|cause| FileFault::System { path: path.to_owned(), cause })?;
+        let real = path_of(&file).map_err(|cause| FileFault::System { path: path.to_owned(), cause })?;
+        if !may_read(&real) {
+            return Err(FileFault::Denied { path: path.to_owned(), real });
+        }
+        if meta.is_dir() {
+            return Err(FileFault::Folder { path: path.to_owned() });
+        }
+        if !meta.is_file() {
+            return Err(FileFault::Special { path: path.to_owned() });
+        }
+        Ok(Self { file, real, meta })
     }
 }
 
@@ -306,6 +319,10 @@ impl World for Disk {
     fn real(&self, path: &Path) -> PathBuf {
         real(path)
     }
+
+    fn git_runs(&self, folder: &Path) -> Option<String> {
+        crate::repository::runs(folder)
+    }
 }
 
 /// The path with all links and `..` resolved, as far as it exists; the rest is kept behind it.
@@ -315,7 +332,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 
 /// A link that leads to nothing yet is a file that would be made: it is followed too, so often and no more.
 fn real_within(path: &Path, links: u32) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
+    if let Some(real) = by_kernel(path).or_else(|| path.canonicalize().ok()) {
         return real;
     }
     if let (Ok(to), Some(left)) = (path.read_link(), links.checked_sub(1)) {
@@ -330,6 +347,23 @@ fn real_within(path: &Path, links: u32) -> PathBuf {
         (Some(parent), Some(_)) => real_within(parent, links),
         _ => path.to_owned(),
     }
+}
+
+/// The path as the kernel itself resolves it, in one walk instead of one for each name in it. Nothing where it can't tell.
+#[cfg(target_os = "linux")]
+fn by_kernel(path: &Path) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+
+    let fd = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let real = path_of(&fd).ok()?;
+    // Of what was removed in this moment the kernel tells a name that nothing has, and of what is outside of our root no path.
+    let is_there = real.is_absolute() && !real.as_os_str().as_bytes().ends_with(b" (deleted)");
+    is_there.then_some(real)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_kernel(_: &Path) -> Option<PathBuf> {
+    None
 }
 
 /// The nearest folder that is there, and the names of those behind it that are not.

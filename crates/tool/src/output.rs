@@ -3,15 +3,26 @@ use std::path::PathBuf;
 use rail_edit::diff::FileDiff;
 use rail_model::Part;
 
+use crate::{Finding, PlanStep, Telling, Todo};
+
 /// What a call gave.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ToolOutput {
     /// For the model, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Given>,
     /// For people, where it is shown in another way.
     pub display: Option<Display>,
     /// For the session: what it must know besides.
     pub notes: Vec<OutputNote>,
+}
+
+/// One part of what a model is given.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Given {
+    /// A text: what the tool says, and what it shows.
+    Text(Telling),
+    /// An image, or whatever else it found; it is never changed.
+    Part(Part),
 }
 
 /// Something that a session must know of a call.
@@ -19,6 +30,12 @@ pub struct ToolOutput {
 pub enum OutputNote {
     /// A memory file (`AGENTS.md`, `CLAUDE.md`, …) was written: it is to be loaded anew. The path has its links resolved.
     MemoryFile(PathBuf),
+    /// The list of things to do is this now.
+    Todos(Vec<Todo>),
+    /// Plan mode begins or ends. The executor keeps to it from the next call on; whoever shows the mode has to show it.
+    Plan(PlanStep),
+    /// The findings are these now.
+    Findings(Vec<Finding>),
 }
 
 /// How a result is shown to people.
@@ -35,6 +52,8 @@ pub enum Display {
     },
     /// A few words instead of the output, `12 files in 3 ms`.
     Summary(String),
+    /// The list of things to do.
+    Todos(Vec<Todo>),
 }
 
 /// Why a call failed. It can't end the session.
@@ -42,15 +61,20 @@ pub enum Display {
 #[error("{say}")]
 pub struct ToolFault {
     /// For the model: what happened, to what, and what to do next.
-    pub say: String,
+    pub say: Telling,
     /// For the log: what the system said.
     pub cause: Option<String>,
 }
 
 impl ToolOutput {
-    /// A text for the model.
+    /// A text that the tool found, as it is.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { parts: vec![Part::text(text)], display: None, notes: Vec::new() }
+        Self::told(Telling::shown(text))
+    }
+
+    /// A text in the tool's own words, or one of words and what it found.
+    pub fn told(text: impl Into<Telling>) -> Self {
+        Self { parts: vec![Given::Text(text.into())], display: None, notes: Vec::new() }
     }
 
     /// The same, shown to people like this.
@@ -70,12 +94,12 @@ impl ToolOutput {
 
 impl ToolFault {
     /// A fault with nothing to say to the log.
-    pub fn new(say: impl Into<String>) -> Self {
+    pub fn new(say: impl Into<Telling>) -> Self {
         Self { say: say.into(), cause: None }
     }
 
     /// A fault that the system caused.
-    pub fn caused(say: impl Into<String>, cause: impl ToString) -> Self {
+    pub fn caused(say: impl Into<Telling>, cause: impl ToString) -> Self {
         Self { say: say.into(), cause: Some(cause.to_string()) }
     }
 }

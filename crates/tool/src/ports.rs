@@ -1,7 +1,7 @@
 use rail_permit::{Answer, Question, Rule};
 use serde_json::Value;
 
-use crate::{BoxFuture, Outcome, ToolEvent};
+use crate::{BoxFuture, Choices, Chosen, Outcome, ToolEvent};
 
 /// Who looks at what becomes of calls.
 pub trait Watch: Send + Sync {
@@ -12,13 +12,35 @@ pub trait Watch: Send + Sync {
 /// Who answers questions.
 pub trait Asks: Send + Sync {
     /// Asks whether a call may be done. Dropping the future takes the question back.
-    fn ask<'a>(&'a self, id: &'a str, question: &'a Question) -> BoxFuture<'a, Answer>;
+    fn ask<'a>(&'a self, call: &'a HookedCall, question: &'a Question) -> BoxFuture<'a, Reply>;
 
     /// Keeps rules that were allowed for always.
     ///
     /// # Errors
     /// Why they could not be kept, in a sentence for the user.
     fn keep(&self, rules: &[Rule]) -> Result<(), String>;
+
+    /// Lets a person choose, for the call of this id. Dropping the future takes the question back.
+    ///
+    /// Unless somebody says otherwise there is no person.
+    fn choose<'a>(&'a self, _id: &'a str, _choices: &'a Choices) -> BoxFuture<'a, Chosen> {
+        Box::pin(std::future::ready(Chosen::Nobody))
+    }
+}
+
+/// What is said to a question about a call.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reply {
+    /// An answer.
+    Answer(Answer),
+    /// It may be done this once with another input, which is judged anew: what is denied stays denied.
+    Changed(Value),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
 }
 
 /// What the user runs around calls.
@@ -26,11 +48,16 @@ pub trait Hooks: Send + Sync {
     /// Before a call is judged; the input it leaves is the one that is judged.
     fn before<'a>(&'a self, call: &'a HookedCall) -> BoxFuture<'a, Before>;
 
+    /// Before somebody is asked whether a call may be done: a hook may answer in their place.
+    fn asked<'a>(&'a self, _: &'a HookedCall, _: &'a Question) -> BoxFuture<'a, Option<HookAnswer>> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// After a call has its result. What it gives is added for the model.
     fn after<'a>(&'a self, call: &'a HookedCall, outcome: &'a Outcome) -> BoxFuture<'a, Option<String>>;
 }
 
-/// A call as a hook sees it.
+/// A call as hooks and whoever is asked see it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HookedCall {
     /// The call's id.
@@ -48,6 +75,17 @@ pub struct Before {
     pub input: Option<Value>,
     /// What is to become of the call, if the hook has a say.
     pub say: Option<HookSay>,
+    /// What is added for the model behind the result, whatever that will be.
+    pub context: Vec<String>,
+}
+
+/// A hook's answer in place of the user's. It can't answer what always asks.
+#[derive(Clone, PartialEq, Debug)]
+pub enum HookAnswer {
+    /// It may be done, perhaps with another input, which is judged anew.
+    Allow(Option<Value>),
+    /// Not to do it, for this reason.
+    Deny(String),
 }
 
 /// A hook's say. It can't undo a denial, and what always asks still asks.

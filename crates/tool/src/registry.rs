@@ -5,8 +5,8 @@ use rail_model::{CallId, CallKind, ToolCall, ToolDecl};
 use rail_repair::{CallFault, Catalog, End, Mapping, settle};
 use serde_json::Value;
 
-use crate::words::Words;
-use crate::{AnyTool, Shown};
+use crate::words::in_force;
+use crate::{AnyTool, Card, Dialect, Limits, Shown, Spoken};
 
 /// The tools of a session, in the order in which they are declared.
 #[derive(Clone, Default)]
@@ -23,7 +23,13 @@ impl Registry {
     /// Those of them that a session of this generation has, all earlier ones included.
     #[must_use]
     pub fn up_to(&self, generation: Generation) -> Self {
-        Self::new(self.tools.iter().filter(|tool| tool.card().generation <= generation).cloned())
+        self.only(|card| card.generation <= generation)
+    }
+
+    /// Those of them whose card this wants.
+    #[must_use]
+    pub fn only(&self, wants: impl Fn(&Card) -> bool) -> Self {
+        Self::new(self.tools.iter().filter(|tool| wants(&tool.card())).cloned())
     }
 
     /// All of them, in order.
@@ -36,22 +42,34 @@ impl Registry {
         self.tools.iter().find(|tool| tool.card().name == name)
     }
 
-    /// The tools that a dialect shows, each with what a model is told of it there.
-    pub fn shown<'a>(&'a self, dialect: &'a str) -> impl Iterator<Item = (&'a dyn AnyTool, ToolDecl)> {
-        let mapping = Mapping::builtin(dialect);
-        let shown = self.tools.iter().filter(move |tool| match tool.card().shown {
+    /// The tools that a dialect shows, each with what a model is told of it there: in the dialect's names, and with the limits
+    /// in force.
+    pub fn shown<'a>(
+        &'a self,
+        dialect: &'a str,
+        limits: &'a Limits,
+    ) -> impl Iterator<Item = (&'a dyn AnyTool, ToolDecl)> {
+        let spoken = self.spoken(dialect);
+        self.in_dialect(dialect).map(move |tool| (tool, spoken.declared(in_force(tool.declare(), limits))))
+    }
+
+    /// A text in which every tool that stands between backticks is called as a dialect does.
+    pub fn say(&self, dialect: &str, text: &str) -> String {
+        self.spoken(dialect).text(text)
+    }
+
+    /// How a dialect speaks of these tools.
+    pub fn spoken(&self, dialect: &str) -> Spoken {
+        Spoken::of(self, Dialect::named(dialect))
+    }
+
+    /// The tools that a dialect shows.
+    pub fn in_dialect(&self, dialect: &str) -> impl Iterator<Item = &dyn AnyTool> {
+        let shown = move |tool: &&dyn AnyTool| match tool.card().shown {
             Shown::Whole | Shown::Brief => true,
             Shown::InDialect(only) => only == dialect,
-        });
-        let words = mapping.map(|mapping| Words::of(&self.tools, mapping)).unwrap_or_default();
-        shown.map(move |tool| {
-            let native = tool.declare();
-            let declared = match mapping {
-                Some(mapping) => words.said(mapping.present(&native), &native),
-                None => native,
-            };
-            (&**tool, declared)
-        })
+        };
+        self.tools.iter().map(|tool| &**tool).filter(shown)
     }
 
     /// The tools to be looked up by any spelling of any dialect.

@@ -1,9 +1,9 @@
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
-use crate::{Services, Stamps};
+use crate::{Limits, Services, Stamps};
 
 /// What all calls of a session share.
 #[derive(Debug)]
@@ -18,8 +18,12 @@ pub struct Session {
     pub folder: PathBuf,
     /// How commands are confined.
     pub confine: Confine,
+    /// Folders of this program's own that are made, empty, before a command could make them: what is there can be kept.
+    pub own: Vec<PathBuf>,
     /// The environment that commands get, before a login shell adds its own.
     pub env: Vec<(OsString, OsString)>,
+    /// Variables that commands do not get, wherever they come from: the keys of providers.
+    pub withheld: BTreeSet<OsString>,
     /// How much a call may take.
     pub limits: Limits,
     /// Which files were read, and as what.
@@ -41,30 +45,6 @@ pub enum Confine {
     ReadOnly,
 }
 
-/// How much a call may take; all of it can be configured.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Calls that only read and run side by side.
-    pub side_by_side: usize,
-    /// Characters of output that reach the model.
-    pub output_chars: usize,
-    /// How long a command may take when the call does not say.
-    pub command: Duration,
-    /// How long a command may take at most.
-    pub command_at_most: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            side_by_side: 10,
-            output_chars: 30_000,
-            command: Duration::from_secs(120),
-            command_at_most: Duration::from_secs(600),
-        }
-    }
-}
-
 impl Session {
     /// A session in a workspace, whose whole outputs are kept in a folder.
     pub fn new(workspace: PathBuf, folder: PathBuf) -> Self {
@@ -75,7 +55,9 @@ impl Session {
             temp: None,
             folder,
             confine: Confine::default(),
+            own: Vec::new(),
             env: Vec::new(),
+            withheld: BTreeSet::new(),
             limits: Limits::default(),
             stamps: Stamps::default(),
             services: Services::default(),

@@ -1,7 +1,7 @@
 //! `apply_patch`: changes of several files in one text, all or none.
 
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault,
+    Card, Display, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Telling, Tool, ToolCx, ToolFault,
     ToolOutput,
 };
 use schemars::JsonSchema;
@@ -94,7 +94,7 @@ impl Tool for ApplyPatch {
 
 fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
     let plan = Plan::of(&input.patch, cx).map_err(|fault| ToolFault {
-        say: format!("no file was changed: {}", fault.say),
+        say: Telling::said("no file was changed: ").then(fault.say),
         cause: fault.cause,
     })?;
     if cx.cancel().is_cancelled() {

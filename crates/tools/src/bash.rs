@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rail_sandbox::{Ended, Input, Process};
 use rail_tool::{
-    Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Session, Shown, Tool,
-    ToolCx, ToolFault, ToolOutput,
+    Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Session, Shown, Telling,
+    Tool, ToolCx, ToolFault, ToolOutput, needs_terminal,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,8 +20,6 @@ use crate::words;
 const GRACE: Duration = Duration::from_millis(1_500);
 /// How often those who watch are told of new output.
 const TOLD_EVERY: Duration = Duration::from_millis(250);
-/// Lines of output that people see at first.
-const PREVIEW: usize = 5;
 
 /// Runs a shell command.
 pub(crate) struct Bash;
@@ -31,7 +29,7 @@ pub(crate) struct Bash;
 pub(crate) struct BashInput {
     /// The command; it may have several lines.
     command: String,
-    /// Milliseconds it may run: 120000 if not given, 600000 at most.
+    /// Milliseconds it may run: {command_timeout} if not given, {max_command_timeout} at most.
     timeout: Option<u64>,
     /// What it does, in 5 to 10 words, for the user.
     #[expect(dead_code, reason = "it is for whoever looks at the call")]
@@ -94,8 +92,14 @@ impl Tool for Bash {
                 "the command has a NUL character in it, which no shell takes; it was not run. Write such bytes with `printf`",
             ));
         }
+        if let Some(needs) = needs_terminal(&input.command) {
+            let waits =
+                "` waits for keys at a terminal, which commands do not have; the command was not run. ";
+            let program = Telling::said("`").then(Telling::shown(needs.program));
+            return Err(ToolFault::new(program.then(waits).then(needs.instead)));
+        }
         if input.run_in_background {
-            shells.room()?;
+            shells.room(&session)?;
         }
         let stdin = if input.run_in_background { Input::Written } else { Input::Nothing };
         let order = Order { command: &input.command, cwd, input: stdin, shape: cx.shape().clone() };
@@ -105,8 +109,8 @@ impl Tool for Bash {
         };
         if input.run_in_background {
             let shell = shells.keep(&input.command, cx.shape().clone(), process, 0);
-            return Ok(ToolOutput::text(format!(
-                "It runs in the background as `{0}`. Read its output with `bash_output` and `bash_id: \"{0}\"`; end it with `kill_bash`.",
+            return Ok(ToolOutput::told(format!(
+                "It runs in the background as `{0}`. Read its output with ‹bash_output› and `bash_id: \"{0}\"`; end it with ‹kill_bash›.",
                 shell.id()
             )));
         }
@@ -117,7 +121,7 @@ impl Tool for Bash {
             Over::Cancelled => {
                 process.end(GRACE).await;
                 let note = "the command was cancelled, and all it had started was ended; what it had changed until then is not undone";
-                Err(ToolFault::new(said::with_notes(output_of(&process, &cx), &[note.to_owned()])))
+                Err(ToolFault::new(said::with_notes(output_of(&process, &cx), vec![note.into()])))
             }
         }
     }
@@ -137,7 +141,7 @@ fn starts_in(input: &BashInput, cx: &ToolCx) -> Result<PathBuf, ToolFault> {
             return Ok(cwd);
         }
         return Err(ToolFault::new(format!(
-            "`workdir` is no folder: `{}`; the command was not run. Give one that exists, or leave it out to run in `{}`",
+            "‹workdir› is no folder: `{}`; the command was not run. Give one that exists, or leave it out to run in `{}`",
             cwd.display(),
             session.cwd().display()
         )));
@@ -190,19 +194,19 @@ fn done(
     ended: &Ended,
 ) -> Result<ToolOutput, ToolFault> {
     let output = output_of(process, cx);
-    let mut notes = Vec::new();
+    let mut notes: Vec<Telling> = Vec::new();
     let nothing = if output.is_empty() { ", no output" } else { "" };
     let how = if ended.exit.success() { "done".to_owned() } else { ended.exit.to_string() };
-    notes.push(format!("{how} in {}{nothing}", words::time(ended.took)));
+    notes.push(format!("{how} in {}{nothing}", words::time(ended.took)).into());
     notes.extend(said::left_behind(ended));
     if input.workdir.is_none() {
-        notes.extend(moved(cx.session(), &Folder::of(&ended.report)));
+        notes.extend(moved(cx.session(), &Folder::of(&ended.report)).map(Telling::said));
     }
     if !ended.exit.success() {
-        notes.extend(stopped::told(cx.shape(), &process.last_lines(50)));
+        notes.extend(stopped::told(cx.shape(), &process.last_lines(50)).map(Telling::said));
     }
     shells.keep_daemons(process);
-    if ended.exit.success() { Ok(shown(output, &notes)) } else { Err(failed(output, &notes)) }
+    if ended.exit.success() { Ok(shown(output, notes, cx)) } else { Err(failed(output, notes)) }
 }
 
 /// The result of a command whose time is over.
@@ -214,43 +218,46 @@ async fn late(
     limit: Duration,
 ) -> Result<ToolOutput, ToolFault> {
     let limit = words::time(limit);
-    let room = shells.room();
+    let room = shells.room(cx.session());
     if input.on_timeout == OnTimeout::Background && room.is_ok() {
         let piece = process.since(0);
         let kept = process.kept();
         let output = said::output(piece.text(), kept.as_ref(), cx.session().limits.output_chars);
         let shell = shells.keep(&input.command, cx.shape().clone(), process, piece.next);
         let note = format!(
-            "still running after {limit}; it goes on in the background as `{0}`: read what it prints with `bash_output` and `bash_id: \"{0}\"`, end it with `kill_bash`",
+            "still running after {limit}; it goes on in the background as `{0}`: read what it prints with ‹bash_output› and `bash_id: \"{0}\"`, end it with ‹kill_bash›",
             shell.id()
         );
-        return Ok(shown(output, &[note]));
+        return Ok(shown(output, vec![note.into()], cx));
     }
     let ended = process.end(GRACE).await;
     let output = output_of(&process, cx);
     let most = words::time(cx.session().limits.command_at_most);
-    let mut notes = vec![format!(
-        "its time of {limit} was over, so it was ended with all it had started; if it needs longer, call again with a larger `timeout` (at most {most}), with `run_in_background`, or with `on_timeout: \"background\"`"
-    )];
+    let mut notes = vec![Telling::said(format!(
+        "its time of {limit} was over, so it was ended with all it had started; if it needs longer, call again with a larger ‹timeout› (at most {most}), with ‹run_in_background›, or with `on_timeout: \"background\"`"
+    ))];
     if ended.is_none() {
-        notes.push(format!("the system holds process {}, which could not be ended yet", process.id()));
+        let id = process.id();
+        notes.push(format!("the system holds process {id}, which could not be ended yet").into());
     }
     notes.extend(room.err().map(|fault| fault.say));
-    Err(failed(output, &notes))
+    Err(failed(output, notes))
 }
 
-fn output_of(process: &Process, cx: &ToolCx) -> String {
+fn output_of(process: &Process, cx: &ToolCx) -> Telling {
     let kept = process.kept();
     said::output(process.since(0).text(), kept.as_ref(), cx.session().limits.output_chars)
 }
 
-fn shown(output: String, notes: &[String]) -> ToolOutput {
+fn shown(output: Telling, notes: Vec<Telling>, cx: &ToolCx) -> ToolOutput {
     let text = said::with_notes(output, notes);
-    ToolOutput::text(text.clone()).shown(Display::Preview { text, lines: PREVIEW })
+    let lines = cx.session().limits.preview_command_lines;
+    let preview = Display::Preview { text: text.to_string(), lines };
+    ToolOutput::told(text).shown(preview)
 }
 
 /// A command that did not end well is a failed call; its output says why.
-fn failed(output: String, notes: &[String]) -> ToolFault {
+fn failed(output: Telling, notes: Vec<Telling>) -> ToolFault {
     ToolFault::new(said::with_notes(output, notes))
 }
 

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use rail_sandbox::Shape;
 use rail_tool::{
-    Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Shown, Tool, ToolCx,
-    ToolFault, ToolOutput,
+    Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Shown, Telling, Tool,
+    ToolCx, ToolFault, ToolOutput,
 };
 use regex::Regex;
 use schemars::JsonSchema;
@@ -38,7 +38,7 @@ pub(crate) struct BashOutputInput {
     /// End its input, after `input`.
     #[serde(default)]
     close_input: bool,
-    /// Milliseconds to wait for new output, 600000 at most.
+    /// Milliseconds to wait for new output, {max_command_timeout} at most.
     wait: Option<u64>,
     /// Needed to give input to a command outside the sandbox; the user is asked.
     #[serde(default, rename = "dangerouslyDisableSandbox")]
@@ -117,7 +117,7 @@ const EXAMPLES: &[Example] = &[
 fn pattern(filter: &str) -> Result<Regex, ToolFault> {
     Regex::new(filter).map_err(|error| {
         ToolFault::new(format!(
-            "`filter` is no regular expression: {error}; nothing was read. Mend it, or leave it out"
+            "‹filter› is no regular expression: {error}; nothing was read. Mend it, or leave it out"
         ))
     })
 }
@@ -131,7 +131,7 @@ async fn give(shell: &Background, text: &str, cx: &ToolCx) -> Result<(), ToolFau
     }
     shell.process.write(text.as_bytes(), READING).await.map_err(|error| {
         ToolFault::new(format!(
-            "`{}` got no input: {error}. Read its output with `bash_output` without `input`, or start it again with `bash` and `run_in_background`",
+            "`{}` got no input: {error}. Read its output with ‹bash_output› without ‹input›, or start it again with ‹bash› and ‹run_in_background›",
             shell.id()
         ))
     })
@@ -180,20 +180,23 @@ pub(crate) fn news(
         (text.head, text.tail) = (fitting(&text.head, filter), fitting(&text.tail, filter));
     }
     let output = said::output(text, kept.as_ref(), cx.session().limits.output_chars);
-    let mut notes = Vec::new();
+    let mut notes: Vec<Telling> = Vec::new();
     let nothing = match (fresh, output.is_empty()) {
         (false, _) => ", no new output",
         (true, true) => ", no new line fits the filter",
         (true, false) => "",
     };
     match &ended {
-        None => notes.push(format!("`{}` is running{nothing}", shell.id())),
+        None => notes.push(format!("`{}` is running{nothing}", shell.id()).into()),
         Some(ended) => {
             let how = if ended.exit.success() { "done".to_owned() } else { ended.exit.to_string() };
-            notes.push(format!("`{}` has ended: {how} in {}{nothing}", shell.id(), words::time(ended.took)));
+            let took = words::time(ended.took);
+            notes.push(format!("`{}` has ended: {how} in {took}{nothing}", shell.id()).into());
             notes.extend(said::left_behind(ended));
         }
     }
-    let text = said::with_notes(output, &notes);
-    ToolOutput::text(text.clone()).shown(Display::Preview { text, lines: 5 })
+    let text = said::with_notes(output, notes);
+    let lines = cx.session().limits.preview_command_lines;
+    let preview = Display::Preview { text: text.to_string(), lines };
+    ToolOutput::told(text).shown(preview)
 }

@@ -1,5 +1,6 @@
 //! A file that is to be changed: read first, unchanged since, and written back in its own form.
 
+use std::borrow::Cow;
 use std::fs::Metadata;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -10,14 +11,10 @@ use rail_tool::{Expected, FileFault, Opened, OutputNote, Stale, ToolCx, ToolFaul
 use crate::missing::{self, Sought};
 use crate::text::Text;
 use rail_edit::diff::clipped;
-use rail_edit::lines::lines;
+use rail_edit::lines::lines_near;
 
-/// Bytes of a file that is changed as a text.
-const MAX_BYTES: u64 = 256 << 20;
-
-/// Lines around a change that the model is shown, and how many in all.
+/// Lines around a change that the model is shown.
 const CONTEXT: usize = 3;
-const MAX_SNIPPET: usize = 40;
 
 /// Characters of a line that the model is shown after a change.
 const MAX_WIDTH: usize = 400;
@@ -30,8 +27,8 @@ const MEMORY_FILES: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "G
 pub(crate) struct Held {
     /// What it says.
     pub(crate) text: Text,
-    /// Its bytes.
-    pub(crate) bytes: Vec<u8>,
+    /// Its bytes, where they are not those of the text.
+    own: Option<Vec<u8>>,
     meta: Metadata,
 }
 
@@ -72,13 +69,23 @@ impl Held {
     }
 
     fn new(opened: Opened, bytes: Vec<u8>, path: &Path) -> Result<Self, ToolFault> {
-        let Some(text) = Text::read(&bytes) else {
+        let Some((text, own)) = Text::take(bytes) else {
             return Err(ToolFault::new(format!(
-                "`{}` is no text file and was left as it is: change it with a program of its own through `bash`",
+                "`{}` is no text file and was left as it is: change it with a program of its own through ‹bash›",
                 shown(path)
             )));
         };
-        Ok(Self { text, bytes, meta: opened.meta })
+        Ok(Self { text, own, meta: opened.meta })
+    }
+
+    /// Its bytes.
+    fn bytes(&self) -> &[u8] {
+        self.own.as_deref().unwrap_or(self.text.text.as_bytes())
+    }
+
+    /// Its bytes, for who needs nothing else of it.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.own.unwrap_or_else(|| self.text.text.into_bytes())
     }
 
     /// As [`of`](Self::of), where there must be one.
@@ -95,7 +102,7 @@ impl Held {
     /// It can't be written so, or not at all, or somebody else was faster.
     pub(crate) fn write(&self, cx: &ToolCx, path: &Path, changed: &str) -> Result<Changed, ToolFault> {
         let bytes = self.encoded(path, changed)?;
-        let mut changed = put(cx, path, &bytes, Expected::Bytes(&self.bytes))?;
+        let mut changed = put(cx, path, &bytes, Expected::Bytes(self.bytes()))?;
         let names = self.meta.nlink();
         if names > 1 {
             changed
@@ -109,7 +116,7 @@ impl Held {
     ///
     /// # Errors
     /// It can't be written so.
-    pub(crate) fn encoded(&self, path: &Path, changed: &str) -> Result<Vec<u8>, ToolFault> {
+    pub(crate) fn encoded<'a>(&self, path: &Path, changed: &'a str) -> Result<Cow<'a, [u8]>, ToolFault> {
         self.text
             .encode(changed)
             .map_err(|fault| ToolFault::new(format!("`{}` was left as it is: {fault}", shown(path))))
@@ -121,7 +128,7 @@ impl Held {
 /// # Errors
 /// It can't be read.
 pub(crate) fn read(cx: &ToolCx, path: &Path) -> Result<Option<(Opened, Vec<u8>)>, ToolFault> {
-    match cx.files().read(path, MAX_BYTES) {
+    match cx.files().read(path, cx.session().limits.edit_bytes) {
         Ok(read) => Ok(Some(read)),
         Err(FileFault::Missing { .. }) => Ok(None),
         Err(fault) => Err(say(&fault)),
@@ -162,15 +169,15 @@ pub(crate) fn memory_note(real: &Path) -> Vec<OutputNote> {
 pub(crate) fn say(fault: &FileFault) -> ToolFault {
     let next = match fault {
         FileFault::Denied { .. } => "call the tool again with the path that is really meant",
-        FileFault::Missing { .. } => "check the path, or make the file with `write_file`",
-        FileFault::Folder { .. } => "name a file in it; `list_directory` shows what is there",
+        FileFault::Missing { .. } => "check the path, or make the file with ‹write_file›",
+        FileFault::Folder { .. } => "name a file in it; ‹list_directory› shows what is there",
         FileFault::Special { .. } => "it can't be changed by this tool",
-        FileFault::TooLarge { .. } => "change it with a program through `bash`",
+        FileFault::TooLarge { .. } => "change it with a program through ‹bash›",
         FileFault::ReadOnly { .. } => {
-            "nothing was changed; if it is meant to be changed, make it writable first (`chmod u+w` through `bash`)"
+            "nothing was changed; if it is meant to be changed, make it writable first (`chmod u+w` through ‹bash›)"
         }
         FileFault::Changed { .. } => {
-            "nothing was written; read it again with `read_file` and make the change anew"
+            "nothing was written; read it again with ‹read_file› and make the change anew"
         }
         FileFault::System { cause, .. } => match cause.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
@@ -198,17 +205,17 @@ pub(crate) fn say(fault: &FileFault) -> ToolFault {
         | FileFault::ReadOnly { .. }
         | FileFault::Changed { .. } => None,
     };
-    ToolFault { say: format!("{fault}: {next}"), cause }
+    ToolFault { say: format!("{fault}: {next}").into(), cause }
 }
 
 fn stale_words(stale: Stale, path: &Path) -> String {
     let path = shown(path);
     match stale {
         Stale::Unread => {
-            format!("`{path}` was not read in this session: read it with `read_file` first, then change it")
+            format!("`{path}` was not read in this session: read it with ‹read_file› first, then change it")
         }
         Stale::Changed => format!(
-            "`{path}` was changed since it was read, by the user or a program: read it again with `read_file`, then change it"
+            "`{path}` was changed since it was read, by the user or a program: read it again with ‹read_file›, then change it"
         ),
     }
 }
@@ -217,18 +224,22 @@ fn stale_words(stale: Stale, path: &Path) -> String {
 pub(crate) fn missing(cx: &ToolCx, path: &Path) -> ToolFault {
     let ToolFault { say, cause } = missing::missing(&cx.files(), cx.session(), path, Sought::File);
     let joint = if say.ends_with('?') { " A" } else { "; a" };
-    ToolFault { say: format!("{say}{joint} new file is made with `write_file`"), cause }
+    ToolFault { say: say.then(format!("{joint} new file is made with ‹write_file›")), cause }
 }
 
-/// The changed lines with their numbers and a few around them, as much as a model needs to go on.
-pub(crate) fn snippet(text: &str, places: &[Range<usize>]) -> String {
-    let mut wanted = Wanted::new(text, places);
+/// The changed lines with their numbers and a few around them, as much as a model needs to go on; no more than so many.
+pub(crate) fn snippet(text: &str, places: &[Range<usize>], at_most: usize) -> String {
+    let mut wanted = Wanted::new(text, places, at_most);
     let (mut out, mut shown, mut last) = (String::new(), 0, None);
-    for (at, line) in lines(text).enumerate() {
+    let first = places.first().map_or(0, |place| place.start);
+    for (at, line) in lines_near(text, first, CONTEXT) {
         if !wanted.has(at) {
+            if wanted.is_done() {
+                break;
+            }
             continue;
         }
-        if shown == MAX_SNIPPET {
+        if shown == at_most {
             out.push_str("…\n");
             break;
         }
@@ -249,10 +260,11 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(text: &str, places: &[Range<usize>]) -> Self {
+    fn new(text: &str, places: &[Range<usize>], at_most: usize) -> Self {
         let mut ranges = Vec::new();
-        let mut lines = lines(text).enumerate().peekable();
-        for place in places.iter().take(MAX_SNIPPET) {
+        let first = places.first().map_or(0, |place| place.start);
+        let mut lines = lines_near(text, first, CONTEXT).peekable();
+        for place in places.iter().take(at_most) {
             let mut first = 0;
             while let Some((number, _)) = lines.next_if(|(_, line)| line.end() <= place.start) {
                 first = number + 1;
@@ -266,6 +278,11 @@ impl Wanted {
             ranges.push(start.saturating_sub(CONTEXT)..end + CONTEXT);
         }
         Self { ranges, at: 0 }
+    }
+
+    /// Whether no line is shown any more.
+    fn is_done(&self) -> bool {
+        self.at >= self.ranges.len()
     }
 
     fn has(&mut self, line: usize) -> bool {
@@ -288,15 +305,16 @@ mod tests {
             start..start + what.len()
         };
         assert_eq!(
-            snippet(&text, &[at("line 5"), at("line 15\n")]),
+            snippet(&text, &[at("line 5"), at("line 15\n")], 40),
             "2\tline 2\n3\tline 3\n4\tline 4\n5\tline 5\n6\tline 6\n7\tline 7\n8\tline 8\n…\n12\tline 12\n13\tline 13\n14\tline 14\n15\tline 15\n16\tline 16\n17\tline 17\n18\tline 18"
         );
-        let one = |text: &str, start: usize, end: usize| snippet(text, std::slice::from_ref(&(start..end)));
+        let one =
+            |text: &str, start: usize, end: usize| snippet(text, std::slice::from_ref(&(start..end)), 40);
         assert_eq!(one("a", 0, 1), "1\ta");
         assert_eq!(one("", 0, 0), "");
         // What was taken out at the end leaves what is before it.
         assert_eq!(one("a\nb\n", 4, 4), "1\ta\n2\tb");
         let long = one(&text.repeat(10), 0, text.len() * 10);
-        assert_eq!(long.lines().count(), MAX_SNIPPET + 1);
+        assert_eq!(long.lines().count(), 41);
     }
 }

@@ -117,7 +117,7 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
     let applied = apply(&held.text.text, &edit).map_err(|fault| left(&path, &fault.say(Told::Parameter)))?;
     let changed = held.write(cx, &path, &applied.text)?;
     let about = about(&path, &applied);
-    Ok(done(&about, &held, changed, &applied))
+    Ok(done(&about, &held, changed, &applied, cx))
 }
 
 fn places(input: &Input) -> Places {
@@ -135,7 +135,7 @@ fn create(input: &Input, path: &Path, cx: &ToolCx) -> Result<ToolOutput, ToolFau
         None => change::create(cx, path, &content)?,
         Some(held) if held.text.text.is_empty() => held.write(cx, path, &content)?,
         Some(_) => {
-            let why = "there is text in it, and an empty `old_string` only makes new files: give the text that is to be replaced";
+            let why = "there is text in it, and an empty ‹old_string› only makes new files: give the text that is to be replaced";
             return Err(left(path, why));
         }
     };
@@ -147,7 +147,7 @@ fn create(input: &Input, path: &Path, cx: &ToolCx) -> Result<ToolOutput, ToolFau
 /// Notebooks are JSON that is easily broken.
 pub(crate) fn no_notebook(path: &Path) -> Result<(), ToolFault> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ipynb")) {
-        return Err(left(path, "it is a notebook: change its cells with `notebook_edit`"));
+        return Err(left(path, "it is a notebook: change its cells with ‹notebook_edit›"));
     }
     Ok(())
 }
@@ -178,9 +178,9 @@ pub(crate) fn step_words(step: Step) -> String {
 }
 
 /// What a changed file gives.
-pub(crate) fn done(about: &str, held: &Held, changed: Changed, applied: &Applied) -> ToolOutput {
+pub(crate) fn done(about: &str, held: &Held, changed: Changed, applied: &Applied, cx: &ToolCx) -> ToolOutput {
     let diff = file_diff(&changed.real, &held.text.text, &applied.text);
-    let snippet = snippet(&applied.text, &applied.places);
+    let snippet = snippet(&applied.text, &applied.places, cx.session().limits.edit_lines);
     let say =
         if snippet.is_empty() { format!("{about}; it is empty now") } else { format!("{about}:\n{snippet}") };
     ToolOutput::text(with_remarks(say, &changed)).shown(Display::Diff(vec![diff])).noted(changed.notes)

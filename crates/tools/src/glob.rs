@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use globset::GlobSet;
 use ignore::DirEntry;
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, FileFault, Generation, Lane, Level, Shown, Stands, Tool, ToolCx,
-    ToolFault, ToolOutput, Tree,
+    Card, Display, Example, Facet, FacetCx, FileFault, Generation, Lane, Level, Shown, Stands, Telling, Tool,
+    ToolCx, ToolFault, ToolOutput, Tree,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,9 +18,6 @@ use crate::search::walk::{Hit, Ignored, Troubles, Visit, Walk};
 use crate::search::{Began, Page, Stop, stoppable};
 use crate::words;
 
-/// Files that are listed at once.
-const FILES: usize = 100;
-
 /// Finds files by their names.
 pub(crate) struct Glob;
 
@@ -31,7 +28,7 @@ pub(crate) struct Input {
     pattern: String,
     /// Folder to search; the working folder by default.
     path: Option<String>,
-    /// How many files, 100 at most.
+    /// How many files, {search_files} at most.
     limit: Option<u32>,
     /// How many to leave out first.
     offset: Option<u32>,
@@ -82,12 +79,13 @@ impl Tool for Glob {
     async fn run(input: Input, cx: ToolCx) -> Result<ToolOutput, ToolFault> {
         let began = Began::now();
         let pattern = input.pattern().map_err(ToolFault::new)?;
+        let at_most = cx.session().limits.search.files;
         let search = Search {
             matcher: pattern.matcher().map_err(|fault| ToolFault::new(fault.to_string()))?,
             folder: input.folder(&pattern, |written| cx.path(written)),
             pattern,
             written: input.pattern.clone(),
-            page: Page::new(input.offset, input.limit, FILES, FILES),
+            page: Page::new(input.offset, input.limit, at_most, at_most),
             ignored: if input.respect_git_ignore == Some(false) {
                 Ignored::Included
             } else {
@@ -133,14 +131,14 @@ impl Search {
             }
             Ok(Stands::Folder(tree)) => Ok(self.walk(&tree, stop, began)),
             Ok(Stands::File(_)) => Err(ToolFault::new(format!(
-                "`{name}` is a file; give a folder as `path`, or use `grep` to search in it"
+                "`{name}` is a file; give a folder as ‹path›, or use ‹grep› to search in it"
             ))),
             Err(FileFault::Missing { .. }) if self.pattern.is_path() => Ok(self.nothing(
                 began,
                 &format!("there is no `{name}`. `**/` before the pattern looks in all folders."),
             )),
             Err(FileFault::Missing { .. }) => Err(ToolFault::new(format!(
-                "there is no folder `{name}`; see what there is with `list_directory`, or put `**/` before the pattern"
+                "there is no folder `{name}`; see what there is with ‹list_directory›, or put `**/` before the pattern"
             ))),
             Err(fault) => Err(explain(cx, fault)),
         }
@@ -203,14 +201,16 @@ impl Search {
         let rows: Vec<String> =
             page.filter(|hit| holds(&hit.path)).map(|hit| words::path(&hit.path, &self.cwd)).collect();
         let head = format!("{}{}", words::count(files, "file"), began.said());
-        let said = self.page.said(rows.len(), files, "narrow the pattern or give `path`");
-        let text = format!("Found {head}, newest first.{said}{notes}\n{}", rows.join("\n"));
-        ToolOutput::text(text.trim_end()).shown(Display::Summary(head))
+        let said = self.page.said(rows.len(), files, "narrow the pattern or give ‹path›");
+        let text = Telling::said(format!("Found {head}, newest first.{said}{notes}"));
+        let rows =
+            Telling::shown(if rows.is_empty() { String::new() } else { format!("\n{}", rows.join("\n")) });
+        ToolOutput::told(text.then(rows)).shown(Display::Summary(head))
     }
 
     fn nothing(&self, began: Began, why: &str) -> ToolOutput {
         let took = began.said();
-        ToolOutput::text(format!("No file fits `{}`{took}: {why}", self.written))
+        ToolOutput::told(format!("No file fits `{}`{took}: {why}", self.written))
             .shown(Display::Summary(format!("no files{took}")))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ignore::types::{Types, TypesBuilder};
 use rail_tool::{
     Card, Display, Example, Facet, FacetCx, FileFault, Files, Generation, Lane, Level, Opened, Session,
-    Shown, Stands, Tool, ToolCx, ToolFault, ToolOutput, Tree,
+    Shown, Stands, Telling, Tool, ToolCx, ToolFault, ToolOutput, Tree,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,14 +19,6 @@ use crate::search::walk::{Hit, Ignored, Walk};
 use crate::search::{Began, Page, Stop, stoppable};
 use crate::words;
 
-/// Files that are listed at once, and files with their counts.
-const FILES: usize = 100;
-/// Matches whose lines are shown at once, if the call does not say.
-const MATCHES: usize = 250;
-/// Matches whose lines are shown at once, at most.
-const MATCHES_AT_MOST: usize = 2_000;
-/// Lines around a match, at most.
-const AROUND: usize = 200;
 /// Characters that are kept free for what is said besides the lines.
 const HEAD: usize = 1_000;
 
@@ -141,13 +133,14 @@ impl Search {
         let case = if input.ignore_case == Some(true) { Case::Insensitive } else { Case::Sensitive };
         let span = if input.multiline == Some(true) { Span::Lines } else { Span::Line };
         let (matcher, ends) = matcher(&input.pattern, case, span)?;
+        let limits = session.limits.search;
         let around = |own: Option<u32>| {
             let lines = own.or(input.around).unwrap_or(0);
-            usize::try_from(lines).unwrap_or(AROUND).min(AROUND)
+            usize::try_from(lines).unwrap_or(usize::MAX).min(limits.context)
         };
         let (usual, at_most) = match input.output_mode {
-            Mode::Content => (MATCHES, MATCHES_AT_MOST),
-            Mode::FilesWithMatches | Mode::Count => (FILES, FILES),
+            Mode::Content => (limits.matches.min(limits.matches_at_most), limits.matches_at_most),
+            Mode::FilesWithMatches | Mode::Count => (limits.files, limits.files),
         };
         Ok(Self {
             query: Query { matcher, ends, span },
@@ -158,6 +151,8 @@ impl Search {
                 after: around(input.after),
                 numbers: if input.numbers == Some(false) { Numbers::Left } else { Numbers::Shown },
                 chars: session.limits.output_chars.saturating_sub(HEAD),
+                line_chars: limits.line_chars,
+                match_lines: limits.match_lines,
             },
             glob: input.glob.clone(),
             types: input.kind.as_deref().map(types).transpose()?,
@@ -175,7 +170,7 @@ impl Search {
 
     fn folder(&self, tree: &Tree, stop: &Stop) -> Result<Found, ToolFault> {
         let filter = Filter::parse(self.glob.as_deref(), tree.real(), &self.cwd)
-            .map_err(|fault| ToolFault::new(format!("`glob`: {fault}")))?;
+            .map_err(|fault| ToolFault::new(format!("‹glob›: {fault}")))?;
         let walk = Walk {
             root: tree.real(),
             cwd: &self.cwd,
@@ -204,7 +199,7 @@ impl Search {
         if tally.binary {
             let name = words::path(path, &self.cwd);
             return Err(ToolFault::new(format!(
-                "`{name}` is a binary file; `bash` with `grep -a` or `strings` can search it"
+                "`{name}` is a binary file; ‹bash› with `grep -a` or `strings` can search it"
             )));
         }
         let mut found = Found::new(1);
@@ -226,7 +221,7 @@ impl Search {
         if matching == 0 {
             let took = self.began.said();
             let said = format!("Nothing found{took}: {in_vain}{}", troubles.said());
-            return Ok(ToolOutput::text(said).shown(Display::Summary(format!("nothing{took}"))));
+            return Ok(ToolOutput::told(said).shown(Display::Summary(format!("nothing{took}"))));
         }
         let hits = top.into_sorted();
         let (text, shown, all) = match self.mode {
@@ -247,9 +242,11 @@ impl Search {
         };
         let order = if self.mode == Mode::FilesWithMatches { ", newest first" } else { "" };
         let took = self.began.said();
-        let page = self.page.said(shown, all, "narrow `pattern`, `path`, `glob` or `type`");
-        let said = format!("Found {head}{took}{order}.{page}{}\n{text}", troubles.said());
-        Ok(ToolOutput::text(said.trim_end()).shown(Display::Summary(format!("{head}{took}"))))
+        let page = self.page.said(shown, all, "narrow ‹pattern›, ‹path›, ‹glob› or ‹type›");
+        let said = Telling::said(format!("Found {head}{took}{order}.{page}{}", troubles.said()));
+        let rows = text.trim_end();
+        let rows = Telling::shown(if rows.is_empty() { String::new() } else { format!("\n{rows}") });
+        Ok(ToolOutput::told(said.then(rows)).shown(Display::Summary(format!("{head}{took}"))))
     }
 
     fn rows(&self, hits: &[Hit], all: u64, row: impl Fn(String, u64) -> String) -> (String, usize, u64) {
@@ -262,10 +259,11 @@ impl Search {
     /// What was looked at, when nothing was found.
     fn in_vain(&self, files: u64) -> String {
         if files == 0 && (self.glob.is_some() || self.types.is_some()) {
-            return "no file fits `glob` and `type`. Leave them out, or list files with `glob`.".to_owned();
+            return "no file fits ‹glob› and ‹type›. Leave them out, or list files with ‹tool:glob›."
+                .to_owned();
         }
         let files = words::count_of(files, "file was", "files were");
-        format!("{files} searched. Ignored files were left out; give their folder as `path` to search them.")
+        format!("{files} searched. Ignored files were left out; give their folder as ‹path› to search them.")
     }
 }
 

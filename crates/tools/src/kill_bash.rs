@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use rail_tool::{
-    Card, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault, ToolOutput,
+    Card, Example, Facet, FacetCx, Generation, Given, Lane, Level, Shown, Tool, ToolCx, ToolFault, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,7 +56,7 @@ impl Tool for KillBash {
         let mut output = news(&shell, &mut read, None, &cx);
         shells.forget(&shell);
         if !running {
-            output.parts.push(rail_model::Part::text("It had ended before."));
+            output.parts.push(Given::Text("It had ended before.".into()));
         }
         Ok(output)
     }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use rail_tool::{AnyTool, Registry, Session};
 
 mod change;
-mod globs;
 mod magic;
 mod missing;
 mod notebook;
@@ -14,6 +13,7 @@ mod notebook_view;
 mod page;
 mod patching;
 mod picture;
+mod planning;
 mod reading;
 mod search;
 mod selection;
@@ -21,6 +21,8 @@ mod shell;
 mod style;
 mod text;
 mod words;
+
+pub use planning::{findings, recall, todos};
 
 /// Ends all that a session's commands have started and that still runs: it is asked to end, and killed after the grace.
 ///
@@ -56,4 +58,10 @@ tools! {
     grep::Grep,
     list_directory::ListDirectory,
     read_many_files::ReadManyFiles,
+    todo_write::TodoWrite,
+    ask_user_question::AskUserQuestion,
+    plan_mode::PlanMode,
+    exit_plan_mode::ExitPlanMode,
+    findings::Findings,
+    sequentialthinking::SequentialThinking,
 }

@@ -5,18 +5,16 @@ use std::path::Path;
 use ignore::WalkBuilder;
 use rail_tool::{
     Card, Display, Entry, EntryKind, Example, Facet, FacetCx, FileFault, Files, Generation, Lane, Level,
-    LinkEnd, Shown, Tool, ToolCx, ToolFault, ToolOutput, shown,
+    LinkEnd, Shown, Telling, Tool, ToolCx, ToolFault, ToolOutput, shown,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::globs::Globs;
 use crate::missing::{Sought, missing};
 use crate::read_file::explain;
+use crate::search::pattern::Filter;
+use crate::selection;
 use crate::words::{count_of, digits, size};
-
-/// Entries that are shown.
-const ENTRIES: usize = 1_000;
 
 /// Lists one folder.
 pub(crate) struct ListDirectory;
@@ -61,7 +59,7 @@ impl Tool for ListDirectory {
 
 fn list(cx: &ToolCx, input: &Input) -> Result<ToolOutput, ToolFault> {
     let folder = cx.path(&input.path);
-    let left_out = Globs::left_out(&input.ignore)?;
+    let left_out = Filter::without(&input.ignore).map_err(selection::fault)?;
     let files = cx.files();
     let mut entries = files.list(&folder).map_err(|fault| no_folder(cx, &folder, fault))?;
     let name = shown(&folder);
@@ -70,14 +68,15 @@ fn list(cx: &ToolCx, input: &Input) -> Result<ToolOutput, ToolFault> {
         return Ok(ToolOutput::text(text.clone()).shown(Display::Summary(text)));
     }
     let all = entries.len();
-    entries.retain(|entry| !left_out.fits(Path::new(&entry.name)));
+    entries.retain(|entry| !left_out.drops(Path::new(&entry.name)));
     let hidden = all - entries.len();
     entries
         .sort_by(|a, b| (a.kind != EntryKind::Folder, &a.name).cmp(&(b.kind != EntryKind::Folder, &b.name)));
 
+    let at_most = cx.session().limits.list_entries;
     let kept = kept_by_git(&folder);
     let mut text = format!("{name}:\n");
-    for entry in entries.iter().take(ENTRIES) {
+    for entry in entries.iter().take(at_most) {
         text.push_str(&line(&files, &folder, entry));
         if !kept.contains(&entry.name) && entry.name != ".git" {
             text.push_str(" (ignored by git)");
@@ -85,17 +84,17 @@ fn list(cx: &ToolCx, input: &Input) -> Result<ToolOutput, ToolFault> {
         text.push('\n');
     }
     let mut note = count_of(entries.len() as u64, "entry", "entries");
-    if entries.len() > ENTRIES {
+    if entries.len() > at_most {
         note.push_str(&format!(
-            ", the first {} are shown; leave some out with `ignore`, or find files with `glob`",
-            digits(ENTRIES as u64)
+            ", the first {} are shown; leave some out with ‹ignore›, or find files with ‹glob›",
+            digits(at_most as u64)
         ));
     }
     if hidden > 0 {
         note.push_str(&format!("; {hidden} left out as asked"));
     }
-    text.push_str(&format!("[{note}]"));
-    Ok(ToolOutput::text(text).shown(Display::Summary(note)))
+    let summary = Telling::said(&note).to_string();
+    Ok(ToolOutput::told(Telling::shown(text).then(format!("[{note}]"))).shown(Display::Summary(summary)))
 }
 
 fn line(files: &Files, folder: &Path, entry: &Entry) -> String {
@@ -136,7 +135,7 @@ pub(crate) fn no_folder(cx: &ToolCx, folder: &Path, fault: FileFault) -> ToolFau
     match fault {
         FileFault::Missing { path } => missing(&cx.files(), cx.session(), &path, Sought::Folder),
         FileFault::System { cause, .. } if is_file(cx, folder, &cause) => {
-            ToolFault::new(format!("`{}` is a file, not a folder; read it with `read_file`", shown(folder)))
+            ToolFault::new(format!("`{}` is a file, not a folder; read it with ‹read_file›", shown(folder)))
         }
         fault @ (FileFault::Denied { .. }
         | FileFault::Folder { .. }

@@ -48,7 +48,7 @@ pub(crate) fn missing(files: &Files, session: &Session, path: &Path, sought: Sou
         Sought::Either => "file or folder",
     };
     let next = match meant.as_slice() {
-        [] => "find it with `glob`, or see what is there with `list_directory`".to_owned(),
+        [] => "find it with ‹glob›, or see what is there with ‹list_directory›".to_owned(),
         names => format!("did you mean {}?", names.join(" or ")),
     };
     ToolFault::new(format!("there is no {what} `{name}`; {next}"))
@@ -58,9 +58,9 @@ pub(crate) fn missing(files: &Files, session: &Session, path: &Path, sought: Sou
 pub(crate) fn no_file(path: &Path, kind: EntryKind) -> ToolFault {
     let name = shown(path);
     ToolFault::new(match kind {
-        EntryKind::Folder => format!("`{name}` is a folder; list it with `list_directory`"),
+        EntryKind::Folder => format!("`{name}` is a folder; list it with ‹list_directory›"),
         EntryKind::File | EntryKind::Link | EntryKind::Other => {
-            format!("`{name}` is a device, a socket or a pipe, not a file; use it through `bash`")
+            format!("`{name}` is a device, a socket or a pipe, not a file; use it through ‹bash›")
         }
     })
 }

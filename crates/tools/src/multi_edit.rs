@@ -87,7 +87,7 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
     let path = cx.path(&input.file_path);
     no_notebook(&path)?;
     if input.edits.is_empty() {
-        return Err(left(&path, "`edits` is empty: give at least one edit"));
+        return Err(left(&path, "‹edits› is empty: give at least one edit"));
     }
     let held = Held::existing(cx, &path)?;
     let applied = all(&held.text.text, &input.edits).map_err(|(nth, fault)| {
@@ -103,7 +103,7 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
     let changed = held.write(cx, &path, &applied.text)?;
     let edits = words::count(input.edits.len() as u64, "edit");
     let about = format!("`{}` was changed by {edits}{}", shown(&path), step_words(applied.step));
-    Ok(done(&about, &held, changed, &applied))
+    Ok(done(&about, &held, changed, &applied, cx))
 }
 
 /// The edits one after the other; the step is the one that went furthest from the exact text.

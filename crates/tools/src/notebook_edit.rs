@@ -117,7 +117,7 @@ impl Tool for NotebookEdit {
 fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
     let path = cx.path(&input.notebook_path);
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("ipynb")) {
-        return Err(left(&path, "it is no notebook (`.ipynb`): change it with `edit_file`"));
+        return Err(left(&path, "it is no notebook (`.ipynb`): change it with ‹edit_file›"));
     }
     let act = act(input).map_err(|why| left(&path, why))?;
     let held = Held::existing(cx, &path)?;
@@ -143,11 +143,11 @@ fn act(input: &Input) -> Result<CellAct<'_>, &'static str> {
         CellType::Markdown => CellKind::Markdown,
     });
     let source = input.new_source.as_deref();
-    let missing = "`new_source` is missing: give the source that the cell is to have";
+    let missing = "‹new_source› is missing: give the source that the cell is to have";
     match input.edit_mode {
         EditMode::Replace => Ok(CellAct::Replace(source.ok_or(missing)?, kind)),
         EditMode::Insert => {
-            let kind = kind.ok_or("`cell_type` is missing: a new cell is `code` or `markdown`")?;
+            let kind = kind.ok_or("‹cell_type› is missing: a new cell is `code` or `markdown`")?;
             Ok(CellAct::Insert(source.ok_or(missing)?, kind))
         }
         EditMode::Delete => Ok(CellAct::Delete),

@@ -3,17 +3,10 @@
 use rail_model::{Part, PartBody};
 use serde_json::{Map, Value};
 
-use crate::picture::{PICTURE_BYTES, picture};
+use rail_tool::ReadLimits;
+
+use crate::picture::picture;
 use crate::words::size;
-
-/// The most images of one notebook that are shown.
-const PICTURES: usize = 10;
-
-/// The most characters of one output.
-const OUTPUT_CHARS: usize = 4_000;
-
-/// The most characters of one cell's source.
-const SOURCE_CHARS: usize = 20_000;
 
 /// Which cells are wanted, and how much room there is for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +17,8 @@ pub(crate) struct Cells {
     pub(crate) count: usize,
     /// The most characters in all.
     pub(crate) room: usize,
+    /// How much of each is shown.
+    pub(crate) limits: ReadLimits,
 }
 
 /// A notebook as it is shown.
@@ -41,10 +36,10 @@ pub(crate) struct View {
 pub(crate) fn view(json: &str, wanted: Cells) -> Option<View> {
     let notebook: Value = serde_json::from_str(json).ok()?;
     let cells = cells_of(&notebook)?;
-    let mut shown = Shown::default();
+    let mut shown = Shown::new(wanted.limits);
     let mut last = None;
     for (at, cell) in cells.iter().enumerate().skip(wanted.first.saturating_sub(1)).take(wanted.count) {
-        let mut next = Shown { pictures: shown.pictures, ..Shown::default() };
+        let mut next = Shown { pictures: shown.pictures, ..Shown::new(wanted.limits) };
         next.cell(at, cell);
         if shown.chars + next.chars > wanted.room && last.is_some() {
             break;
@@ -69,22 +64,26 @@ fn cells_of(notebook: &Value) -> Option<Vec<&Map<String, Value>>> {
 }
 
 /// What is shown so far: whole parts, and the text behind them.
-#[derive(Default)]
 struct Shown {
     parts: Vec<Part>,
     text: String,
     chars: usize,
     pictures: usize,
+    limits: ReadLimits,
 }
 
 impl Shown {
+    fn new(limits: ReadLimits) -> Self {
+        Self { parts: Vec::new(), text: String::new(), chars: 0, pictures: 0, limits }
+    }
+
     fn cell(&mut self, at: usize, cell: &Map<String, Value>) {
         let kind = cell.get("cell_type").and_then(Value::as_str).unwrap_or("unknown");
         // Notebooks before 2020 have no ids: their cells are known by their place.
         let id = cell.get("id").and_then(Value::as_str).map_or_else(|| format!("cell-{at}"), str::to_owned);
         self.say(&format!("[cell {}, id `{id}`, {kind}]\n", at + 1));
         let source = cell.get("source").or_else(|| cell.get("input")).map(joined).unwrap_or_default();
-        self.body(&source, SOURCE_CHARS);
+        self.body(&source, self.limits.cell_chars);
         for output in cell.get("outputs").and_then(Value::as_array).into_iter().flatten() {
             self.output(output);
         }
@@ -96,14 +95,14 @@ impl Shown {
             "stream" => {
                 let name = output.get("name").or_else(|| output.get("stream")).and_then(Value::as_str);
                 self.say(&format!("[output, {}]\n", name.unwrap_or("stdout")));
-                self.body(&output.get("text").map(joined).unwrap_or_default(), OUTPUT_CHARS);
+                self.body(&output.get("text").map(joined).unwrap_or_default(), self.limits.cell_output_chars);
             }
             "error" | "pyerr" => {
                 let word = |key| output.get(key).and_then(Value::as_str).unwrap_or_default();
                 self.say(&format!("[output, error: {}: {}]\n", word("ename"), word("evalue")));
                 let lines = output.get("traceback").and_then(Value::as_array).into_iter().flatten();
                 let trace: Vec<String> = lines.filter_map(Value::as_str).map(without_colours).collect();
-                self.body(&trace.join("\n"), OUTPUT_CHARS);
+                self.body(&trace.join("\n"), self.limits.cell_output_chars);
             }
             _ => self.data(output.get("data").unwrap_or(output)),
         }
@@ -121,7 +120,7 @@ impl Shown {
                 }
                 "text/plain" | "text/markdown" | "text/latex" | "text" => {
                     self.say("[output]\n");
-                    self.body(&joined(value), OUTPUT_CHARS);
+                    self.body(&joined(value), self.limits.cell_output_chars);
                     used = true;
                 }
                 _ => {}
@@ -137,18 +136,18 @@ impl Shown {
         use base64::Engine;
         let packed: String = encoded.split_ascii_whitespace().collect();
         let bytes = base64::engine::general_purpose::STANDARD.decode(packed).unwrap_or_default();
-        if self.pictures == PICTURES {
+        if self.pictures >= self.limits.images {
             self.say(&format!(
                 "[output, image of {}: not shown, it is one too many]\n",
                 size(bytes.len() as u64)
             ));
             return;
         }
-        if bytes.len() > PICTURE_BYTES {
+        if bytes.len() > self.limits.image_bytes {
             self.say(&format!("[output, image of {}: too large to be shown]\n", size(bytes.len() as u64)));
             return;
         }
-        match picture(&bytes, None) {
+        match picture(&bytes, None, &self.limits) {
             Ok(picture) => {
                 self.say(&format!("[output, {}]\n", picture.says));
                 self.end_text();
@@ -227,7 +226,9 @@ mod tests {
 
     use super::*;
 
-    const ALL: Cells = Cells { first: 1, count: usize::MAX, room: 10_000 };
+    fn all() -> Cells {
+        Cells { first: 1, count: usize::MAX, room: 10_000, limits: rail_tool::Limits::default().read }
+    }
 
     fn text(view: &View) -> String {
         let texts: Vec<&str> = view.parts.iter().map(|part| part.as_text().unwrap_or("<image>\n")).collect();
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn cells_are_shown_with_ids_sources_and_outputs() {
-        let view = view(&notebook(), ALL).unwrap();
+        let view = view(&notebook(), all()).unwrap();
         assert_eq!((view.cells, view.last), (3, Some(3)));
         insta::assert_snapshot!(text(&view), @r"
         [cell 1, id `intro`, markdown]
@@ -279,16 +280,16 @@ mod tests {
 
     #[test]
     fn some_cells_are_shown() {
-        let wanted = Cells { first: 2, count: 1, ..ALL };
+        let wanted = Cells { first: 2, count: 1, ..all() };
         let two = view(&notebook(), wanted).unwrap();
         assert_eq!(two.last, Some(2));
         assert!(text(&two).starts_with("[cell 2, id `a1`, code]\n"));
-        let short = view(&notebook(), Cells { room: 100, ..ALL }).unwrap();
+        let short = view(&notebook(), Cells { room: 100, ..all() }).unwrap();
         assert_eq!(
             (short.last, text(&short).as_str()),
             (Some(1), "[cell 1, id `intro`, markdown]\n# Title\nwords\n")
         );
-        let beyond = view(&notebook(), Cells { first: 9, ..ALL }).unwrap();
+        let beyond = view(&notebook(), Cells { first: 9, ..all() }).unwrap();
         assert_eq!((beyond.last, beyond.parts), (None, Vec::new()));
     }
 
@@ -297,7 +298,7 @@ mod tests {
         let old = json!({ "worksheets": [{ "cells": [
             { "cell_type": "code", "input": ["x = 1"], "outputs": [{ "output_type": "pyout", "text": ["1"] }] },
         ] }] });
-        let view = view(&old.to_string(), ALL).unwrap();
+        let view = view(&old.to_string(), all()).unwrap();
         insta::assert_snapshot!(text(&view), @r"
         [cell 1, id `cell-0`, code]
         x = 1
@@ -309,7 +310,7 @@ mod tests {
     #[test]
     fn what_is_no_notebook_is_not_shown_as_one() {
         for json in ["", "{}", "[]", r#"{"cells": 1}"#, r#"{"cells": [1]}"#, r#"{"worksheets": [{}]}"#] {
-            assert_eq!(view(json, ALL), None, "{json}");
+            assert_eq!(view(json, all()), None, "{json}");
         }
     }
 
@@ -318,7 +319,7 @@ mod tests {
         fn no_notebook_breaks_it(cut in 0_usize..700, with in "[{}\\[\\]\",:a0\u{1b}]{0,6}") {
             let json = notebook();
             let at = json.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(json.len());
-            let _ = view(&format!("{}{with}{}", &json[..at], &json[at..]), ALL);
+            let _ = view(&format!("{}{with}{}", &json[..at], &json[at..]), all());
             let _ = without_colours(&with);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rail_tool::{Expected, FileDiff, FileFault, OutputNote, Stale, ToolCx, ToolFault, shown};
+use rail_tool::{Expected, FileDiff, FileFault, OutputNote, Stale, Telling, ToolCx, ToolFault, shown};
 
 use crate::change::{self, Held, memory_note, say};
 use crate::style;
@@ -82,7 +82,7 @@ impl Plan {
         let Some(text) = future.text else { return Ok(()) };
         let old = future.held.as_ref().map(|held| held.text.text.as_str());
         let bytes = match &future.held {
-            Some(held) => held.encoded(path, &text)?,
+            Some(held) => held.encoded(path, &text)?.into_owned(),
             None => text.clone().into_bytes(),
         };
         let diff = match &future.to {
@@ -110,7 +110,7 @@ impl Plan {
         });
         self.done.diffs.push(diff);
         if old != Some(text.as_str()) {
-            let before = future.held.map(|held| held.bytes);
+            let before = future.held.map(Held::into_bytes);
             self.acts.push(Act::Write { path: path.to_owned(), bytes: bytes.clone(), before });
         }
         if let Some(to) = future.to {
@@ -207,7 +207,7 @@ fn undone(done: &[Act], fault: &FileFault, cx: &ToolCx) -> ToolFault {
             stuck.join(", ")
         )
     };
-    ToolFault { say: format!("{begin}: {say}"), cause }
+    ToolFault { say: Telling::said(format!("{begin}: ")).then(say), cause }
 }
 
 fn add(
@@ -273,7 +273,7 @@ fn removable(path: &Path, cx: &ToolCx) -> Result<Vec<u8>, ToolFault> {
     match cx.session().stamps.check(&opened.real, &opened.meta, &bytes) {
         Ok(()) | Err(Stale::Unread) => Ok(bytes),
         Err(Stale::Changed) => Err(ToolFault::new(format!(
-            "`{}` was changed since it was read: read it again with `read_file` before it is removed",
+            "`{}` was changed since it was read: read it again with ‹read_file› before it is removed",
             shown(path)
         ))),
     }

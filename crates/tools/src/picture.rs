@@ -4,14 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rail_image::{Bounds, Format, ImageError, Shrunk, Size, measure, shrink_smallest};
 use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
+use rail_tool::ReadLimits;
 
 use crate::words::size;
-
-/// The most bytes of an image file.
-pub(crate) const PICTURE_BYTES: usize = 3_932_160;
-
-/// The most pixels along an edge that a model is shown.
-const EDGE: u32 = 2_000;
 
 /// An image as a model is shown it, and what is said of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,9 +26,9 @@ pub(crate) fn is_picture(beginning: &[u8]) -> bool {
 ///
 /// # Errors
 /// It is no image, or broken from its beginning on, or of a kind that no provider takes and that can't be read.
-pub(crate) fn picture(bytes: &[u8], name: Option<&str>) -> Result<Picture, ImageError> {
+pub(crate) fn picture(bytes: &[u8], name: Option<&str>, limits: &ReadLimits) -> Result<Picture, ImageError> {
     let (format, before) = measure(bytes)?;
-    let bounds = Bounds { max_bytes: PICTURE_BYTES, max_edge: EDGE, max_pixels: u64::MAX };
+    let bounds = Bounds { max_bytes: limits.image_bytes, max_edge: limits.image_edge, max_pixels: u64::MAX };
     let what = format!("{format} image of {before} pixels, {}", size(bytes.len() as u64));
     let (bytes, mime, says) = match shrink_smallest(bytes, &bounds) {
         Ok(Shrunk { bytes, mime, changed: false, .. }) => (bytes, mime, what),

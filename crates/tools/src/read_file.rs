@@ -2,8 +2,8 @@ use std::path::{Component, Path, PathBuf};
 
 use rail_model::Part;
 use rail_tool::{
-    Card, Display, EntryKind, Example, Facet, FacetCx, FileFault, Generation, Lane, Level, Shown, Tool,
-    ToolCx, ToolFault, ToolOutput, shown,
+    Card, Display, EntryKind, Example, Facet, FacetCx, FileFault, Generation, Given, Lane, Level, Shown,
+    Telling, Tool, ToolCx, ToolFault, ToolOutput, shown,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,17 +15,8 @@ use crate::reading::{Asked, Counted, Range, Reader, Reading, TextPage};
 use crate::words::{count, size};
 use rail_edit::lines::Ends;
 
-/// Lines that are shown when the call does not say how many.
-const LINES: u64 = 2_000;
-
-/// Characters of a line that are shown.
-pub(crate) const WIDTH: usize = 2_000;
-
 /// Characters that are kept free for what is said about a text.
 const ROOM_FOR_NOTES: usize = 600;
-
-/// Lines that people are shown when not everything is.
-const PREVIEW: usize = 3;
 
 /// Reads one file.
 pub(crate) struct ReadFile;
@@ -78,22 +69,28 @@ fn read(cx: &ToolCx, path: &Path, input: &Input) -> Result<ToolOutput, ToolFault
     let opened = cx.files().open(path).map_err(|fault| explain(cx, fault))?;
     let asked = asked(cx, input);
     let session = cx.session();
-    let reader = Reader { path, stamps: &session.stamps, cancel: cx.cancel() };
+    let limits = session.limits.read;
+    let reader = Reader { path, stamps: &session.stamps, cancel: cx.cancel(), limits };
     let reading = reader.read(&opened, asked)?;
     let elsewhere = elsewhere(path, &opened.real);
+    let preview = |text: String| Display::Preview { text, lines: limits.preview_lines };
     match reading {
         Reading::Empty => Ok(said(format!("`{}` is empty{elsewhere}", shown(path)))),
-        Reading::Text(text) => text_output(path, &text, asked, &elsewhere),
+        Reading::Text(text) => {
+            text_output(path, &text, asked, &elsewhere).map(|(output, text)| output.shown(preview(text)))
+        }
         Reading::Picture(picture) => {
             let says = format!("`{}`: {}{elsewhere}", shown(path), picture.says);
             let display = Display::Summary(picture.says);
             Ok(ToolOutput {
-                parts: vec![Part::text(says), picture.part],
+                parts: vec![Given::Text(says.into()), Given::Part(picture.part)],
                 display: Some(display),
                 ..ToolOutput::default()
             })
         }
-        Reading::Notebook(view) => notebook_output(path, view, asked, &elsewhere),
+        Reading::Notebook(view) => {
+            notebook_output(path, view, asked, &elsewhere).map(|(output, text)| output.shown(preview(text)))
+        }
         Reading::Pdf(length) => Err(pdf(path, length, input.pages.as_deref())),
         Reading::Binary(kind, length) => Ok(said(binary(path, kind, length))),
     }
@@ -101,12 +98,13 @@ fn read(cx: &ToolCx, path: &Path, input: &Input) -> Result<ToolOutput, ToolFault
 
 fn asked(cx: &ToolCx, input: &Input) -> Asked {
     let range = if input.offset.is_some() || input.limit.is_some() { Range::Given } else { Range::Open };
+    let limits = &cx.session().limits;
     let wanted = Wanted {
         first: input.offset.unwrap_or(1).max(1),
-        lines: input.limit.unwrap_or(LINES).max(1),
-        width: WIDTH,
+        lines: input.limit.unwrap_or(limits.read.lines).max(1),
+        width: limits.read.line_chars,
         // What does not fit would be cut in the middle: a page that ends at a line is of more use.
-        room: cx.session().limits.output_chars.saturating_sub(ROOM_FOR_NOTES),
+        room: limits.output_chars.saturating_sub(ROOM_FOR_NOTES),
         endings: Ends::Lf,
         numbers: Numbers::Shown,
     };
@@ -132,25 +130,31 @@ pub(crate) fn explain(cx: &ToolCx, fault: FileFault) -> ToolFault {
             }
             std::io::ErrorKind::NotADirectory => {
                 format!(
-                    "a part of `{}` is a file, not a folder; see what is there with `list_directory`",
+                    "a part of `{}` is a file, not a folder; see what is there with ‹list_directory›",
                     shown(path)
                 )
             }
-            _ => format!("{fault}; check the path with `list_directory`"),
+            _ => format!("{fault}; check the path with ‹list_directory›"),
         },
         FileFault::TooLarge { .. } | FileFault::ReadOnly { .. } | FileFault::Changed { .. } => {
-            format!("{cause}; read it in parts with `offset` and `limit`")
+            format!("{cause}; read it in parts with ‹offset› and ‹limit›")
         }
     };
     ToolFault::caused(say, cause)
 }
 
-fn text_output(path: &Path, text: &TextPage, asked: Asked, elsewhere: &str) -> Result<ToolOutput, ToolFault> {
+/// The lines of a text with what is said of them, and the lines alone.
+fn text_output(
+    path: &Path,
+    text: &TextPage,
+    asked: Asked,
+    elsewhere: &str,
+) -> Result<(ToolOutput, String), ToolFault> {
     let TextPage { page, counted, .. } = text;
     let Some(last) = page.last else {
         let lines = count(page.lines, "line");
         return Err(ToolFault::new(format!(
-            "`{}` has {lines}, so there is nothing at line {}; ask for an `offset` of at most {}",
+            "`{}` has {lines}, so there is nothing at line {}; ask for an ‹offset› of at most {}",
             shown(path),
             asked.wanted.first,
             page.lines
@@ -167,17 +171,17 @@ fn text_output(path: &Path, text: &TextPage, asked: Asked, elsewhere: &str) -> R
     };
     if more || *counted == Counted::Part {
         let full = if page.full == Some(Full::Room) { "this is as much as fits, " } else { "" };
-        note.push_str(&format!("; {full}go on with `offset` {}", last + 1));
+        note.push_str(&format!("; {full}go on with ‹offset› {}", last + 1));
     }
     if page.cut > 0 {
         let cut =
             if page.cut == 1 { "1 line is cut".to_owned() } else { format!("{} lines are cut", page.cut) };
-        note.push_str(&format!("; {cut}: see the rest of one through `bash`"));
+        note.push_str(&format!("; {cut}: see the rest of one through ‹bash›"));
     }
     note.push_str(&writing(text));
     note.push_str(elsewhere);
-    let output = ToolOutput::text(format!("{}\n[{note}]", page.text));
-    Ok(output.shown(Display::Preview { text: page.text.clone(), lines: PREVIEW }))
+    let text = Telling::shown(&page.text).then(format!("\n[{note}]"));
+    Ok((ToolOutput::told(text), page.text.clone()))
 }
 
 /// What is unusual in how a text is written down, which whoever changes it keeps.
@@ -196,15 +200,21 @@ fn writing(text: &TextPage) -> String {
     says
 }
 
-fn notebook_output(path: &Path, view: View, asked: Asked, elsewhere: &str) -> Result<ToolOutput, ToolFault> {
-    let View { mut parts, cells, last } = view;
+/// The cells of a notebook with what is said of them, and their texts alone.
+fn notebook_output(
+    path: &Path,
+    view: View,
+    asked: Asked,
+    elsewhere: &str,
+) -> Result<(ToolOutput, String), ToolFault> {
+    let View { parts, cells, last } = view;
     let cells = cells as u64;
     let first = asked.wanted.first;
     let note = match last.map(|last| last as u64) {
         None if cells == 0 => "a notebook without cells".to_owned(),
         None => {
             return Err(ToolFault::new(format!(
-                "the notebook `{}` has {}, so there is no cell {first}; ask for an `offset` of at most {cells}",
+                "the notebook `{}` has {}, so there is no cell {first}; ask for an ‹offset› of at most {cells}",
                 shown(path),
                 count(cells, "cell")
             )));
@@ -212,13 +222,14 @@ fn notebook_output(path: &Path, view: View, asked: Asked, elsewhere: &str) -> Re
         Some(last) if first == 1 && last == cells => format!("{} in all", count(cells, "cell")),
         Some(last) if last == cells => format!("cells {first} to {last} of {cells} in all"),
         Some(last) => {
-            format!("cells {first} to {last} of {cells} in all; go on with `offset` {}", last + 1)
+            format!("cells {first} to {last} of {cells} in all; go on with ‹offset› {}", last + 1)
         }
     };
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
-    let display = Display::Preview { text: texts.concat(), lines: PREVIEW };
-    parts.push(Part::text(format!("[{note}; change cells with `notebook_edit`{elsewhere}]")));
-    Ok(ToolOutput { parts, display: Some(display), ..ToolOutput::default() })
+    let texts = texts.concat();
+    let mut parts: Vec<Given> = parts.into_iter().map(Given::Part).collect();
+    parts.push(Given::Text(format!("[{note}; change cells with ‹notebook_edit›{elsewhere}]").into()));
+    Ok((ToolOutput { parts, ..ToolOutput::default() }, texts))
 }
 
 fn pdf(path: &Path, length: u64, pages: Option<&str>) -> ToolFault {
@@ -230,7 +241,7 @@ fn pdf(path: &Path, length: u64, pages: Option<&str>) -> ToolFault {
         Err(_) => String::new(),
     };
     ToolFault::new(format!(
-        "`{path}` is a PDF ({}), which this tool can't read yet; get its text through `bash` with `pdftotext -layout{}{} '{path}' -`",
+        "`{path}` is a PDF ({}), which this tool can't read yet; get its text through ‹bash› with `pdftotext -layout{}{} '{path}' -`",
         size(length),
         of("-f", first),
         of("-l", last)
@@ -239,7 +250,7 @@ fn pdf(path: &Path, length: u64, pages: Option<&str>) -> ToolFault {
 
 pub(crate) fn binary(path: &Path, kind: Option<&str>, length: u64) -> String {
     format!(
-        "`{}` is a binary file ({}, {}) and is not shown; look into it through `bash` with a program for its kind",
+        "`{}` is a binary file ({}, {}) and is not shown; look into it through ‹bash› with a program for its kind",
         shown(path),
         kind.unwrap_or("of an unknown kind"),
         size(length)
@@ -262,7 +273,9 @@ fn elsewhere(path: &Path, real: &Path) -> String {
 }
 
 fn said(text: String) -> ToolOutput {
-    ToolOutput::text(text.clone()).shown(Display::Summary(text))
+    let text = Telling::said(text);
+    let summary = text.to_string();
+    ToolOutput::told(text).shown(Display::Summary(summary))
 }
 
 const EXAMPLES: &[Example] = &[

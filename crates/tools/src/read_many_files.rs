@@ -1,20 +1,19 @@
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use rail_model::Part;
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, FileFault, Generation, Lane, Level, Opened, Shown, Tool, ToolCx,
-    ToolFault, ToolOutput, shown,
+    Card, Display, Example, Facet, FacetCx, FileFault, Generation, Given, Lane, Level, Opened, Shown,
+    Telling, Tool, ToolCx, ToolFault, ToolOutput, shown,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::globs::{Depth, Globs, Named};
 use crate::page::{Numbers, Wanted};
-use crate::read_file::{WIDTH, binary, explain};
+use crate::read_file::{binary, explain};
 use crate::reading::{Asked, Range, Reader, Reading, TextPage};
-use crate::selection::{Chosen, Picked, Selection};
+use crate::search::pattern::{Case, Filter, Pattern};
+use crate::selection::{self, Chosen, Depth, Picked, Selection};
 use crate::words::{self, count};
 use rail_edit::lines::Ends;
 
@@ -26,9 +25,6 @@ const ROOM_FOR_ONE: usize = 200;
 
 /// Names that are given of those left out.
 const NAMES: usize = 10;
-
-/// Images that are shown.
-const PICTURES: usize = 10;
 
 /// Reads several files.
 pub(crate) struct ReadManyFiles;
@@ -73,9 +69,10 @@ impl Tool for ReadManyFiles {
     };
 
     fn facets(input: &Input, cx: &FacetCx<'_>) -> Vec<Facet> {
-        let place = |written: &String| match Named::of(written) {
-            Named::Path(path) => cx.path(&path),
-            Named::Pattern { folder, .. } => cx.path(&folder),
+        let place = |written: &String| match Pattern::parse(written, Case::Sensitive) {
+            Ok(pattern) if !pattern.is_literal() => cx.path(&pattern.folder),
+            // What can't be read as a pattern is looked at as a path.
+            Ok(_) | Err(_) => cx.path(written),
         };
         input.paths.iter().map(place).map(Facet::Read).collect()
     }
@@ -92,18 +89,18 @@ impl Tool for ReadManyFiles {
 
 fn read(cx: &ToolCx, input: &Input) -> Result<ToolOutput, ToolFault> {
     if input.paths.is_empty() {
-        return Err(ToolFault::new("`paths` is empty; name at least one file, folder or pattern"));
+        return Err(ToolFault::new("‹paths› is empty; name at least one file, folder or pattern"));
     }
     let nested = input.file_filtering_options.as_ref().and_then(|options| options.respect_git_ignore);
     let selection = Selection {
-        exclude: Globs::left_out(&input.exclude)?,
+        exclude: Filter::without(&input.exclude).map_err(selection::fault)?,
         depth: if input.recursive == Some(false) { Depth::One } else { Depth::All },
         default_excludes: input.use_default_excludes != Some(false),
         ignore_files: input.respect_git_ignore.or(nested) != Some(false),
     };
     let room = cx.session().limits.output_chars.saturating_sub(ROOM_FOR_NOTES).max(ROOM_FOR_ONE);
     let mut many =
-        Many { cx, cwd: cx.session().cwd(), room, shown: Given::default(), notes: Notes::default() };
+        Many { cx, cwd: cx.session().cwd(), room, shown: Read::default(), notes: Notes::default() };
     let mut seen = BTreeSet::new();
     for written in &input.paths {
         let chosen = match selection.choose(cx, written) {
@@ -133,15 +130,15 @@ struct Many<'a> {
     cx: &'a ToolCx,
     cwd: PathBuf,
     room: usize,
-    shown: Given,
+    shown: Read,
     notes: Notes,
 }
 
 /// What is given so far.
 #[derive(Default)]
-struct Given {
-    parts: Vec<Part>,
-    text: String,
+struct Read {
+    parts: Vec<Given>,
+    text: Telling,
     chars: usize,
     files: u64,
     pictures: usize,
@@ -153,7 +150,7 @@ struct Notes {
     no_room: Vec<String>,
     binary: Vec<String>,
     denied: Vec<String>,
-    other: Vec<String>,
+    other: Vec<Telling>,
 }
 
 impl Many<'_> {
@@ -164,16 +161,21 @@ impl Many<'_> {
             self.notes.no_room.push(name);
             return;
         }
+        let session = self.cx.session();
         let wanted = Wanted {
             first: 1,
             lines: u64::MAX,
-            width: WIDTH,
+            width: session.limits.read.line_chars,
             room: left,
             endings: Ends::Lf,
             numbers: Numbers::Left,
         };
-        let session = self.cx.session();
-        let reader = Reader { path: &picked.path, stamps: &session.stamps, cancel: self.cx.cancel() };
+        let reader = Reader {
+            path: &picked.path,
+            stamps: &session.stamps,
+            cancel: self.cx.cancel(),
+            limits: session.limits.read,
+        };
         match reader.read(opened, Asked { wanted, range: Range::Given }) {
             Ok(reading) => self.reading(picked, &name, reading),
             Err(fault) => self.notes.other.push(fault.say),
@@ -182,29 +184,29 @@ impl Many<'_> {
 
     fn reading(&mut self, picked: &Picked, name: &str, reading: Reading) {
         match reading {
-            Reading::Empty => self.shown.add(name, "[empty]\n"),
-            Reading::Text(text) => self.shown.add(name, &page(&text)),
+            Reading::Empty => self.shown.add(name, "[empty]\n", None),
+            Reading::Text(text) => self.shown.add(name, &text.page.text, more(&text)),
             Reading::Notebook(view) => {
                 let texts: Vec<&str> = view.parts.iter().filter_map(Part::as_text).collect();
-                let mut cells = texts.concat();
-                if view.last.is_some_and(|last| last < view.cells) {
-                    cells.push_str("[there are more cells; read it with `read_file`]\n");
-                }
-                self.shown.add(name, &cells);
+                let more = view.last.is_some_and(|last| last < view.cells);
+                let note = more.then(|| "[there are more cells; read it with ‹read_file›]\n".to_owned());
+                self.shown.add(name, &texts.concat(), note);
             }
             Reading::Picture(_) if picked.chosen == Chosen::Found => self.notes.binary.push(name.to_owned()),
-            Reading::Picture(_) if self.shown.pictures == PICTURES => {
+            Reading::Picture(_) if self.shown.pictures >= self.cx.session().limits.read.images => {
                 self.notes.no_room.push(name.to_owned())
             }
             Reading::Picture(picture) => {
-                self.shown.add(name, &format!("[{}]\n", picture.says));
+                self.shown.add(name, &format!("[{}]\n", picture.says), None);
                 self.shown.picture(picture.part);
             }
             Reading::Pdf(_) | Reading::Binary(..) if picked.chosen != Chosen::Exactly => {
                 self.notes.binary.push(name.to_owned());
             }
-            Reading::Pdf(length) => self.notes.other.push(binary(&picked.path, Some("PDF document"), length)),
-            Reading::Binary(kind, length) => self.notes.other.push(binary(&picked.path, kind, length)),
+            Reading::Pdf(length) => {
+                self.notes.other.push(binary(&picked.path, Some("PDF document"), length).into())
+            }
+            Reading::Binary(kind, length) => self.notes.other.push(binary(&picked.path, kind, length).into()),
         }
     }
 
@@ -212,60 +214,56 @@ impl Many<'_> {
         let Self { mut shown, notes, .. } = self;
         let says = notes.said();
         if shown.files == 0 {
-            let why = if says.is_empty() { "the patterns fit no file".to_owned() } else { says };
-            return Err(ToolFault::new(format!("no file was read: {why}")));
+            let why = if says.is_empty() { "the patterns fit no file".into() } else { says };
+            return Err(ToolFault::new(Telling::said("no file was read: ").then(why)));
         }
         let summary = format!("{} read", count(shown.files, "file"));
-        let _ = write!(shown.text, "[{summary}]");
+        shown.text = shown.text.then(format!("[{summary}]"));
         if !says.is_empty() {
-            let _ = write!(shown.text, "\n{says}");
+            shown.text = shown.text.then("\n").then(says);
         }
         shown.end_text();
         Ok(ToolOutput { parts: shown.parts, ..ToolOutput::default() }.shown(Display::Summary(summary)))
     }
 }
 
-/// The text of a file, and how to go on if it is not all of it.
-fn page(text: &TextPage) -> String {
-    let page = &text.page;
-    match page.last {
-        Some(last) if last < page.lines || text.counted == crate::reading::Counted::Part => format!(
-            "{}[lines 1 to {last}, there are more; go on with `read_file` and `offset` {}]\n",
-            page.text,
-            last + 1
-        ),
-        Some(_) | None => page.text.clone(),
-    }
+/// How to go on with a file if what is shown is not all of it.
+fn more(text: &TextPage) -> Option<String> {
+    let last = text.page.last?;
+    let more = last < text.page.lines || text.counted == crate::reading::Counted::Part;
+    let next = last + 1;
+    more.then(|| format!("[lines 1 to {last}, there are more; go on with ‹read_file› and ‹offset› {next}]\n"))
 }
 
-impl Given {
-    fn add(&mut self, name: &str, text: &str) {
-        let before = self.text.len();
-        let _ = writeln!(self.text, "--- {name} ---\n{text}");
-        self.chars += self.text.get(before..).map_or(0, |added| added.chars().count());
+impl Read {
+    fn add(&mut self, name: &str, text: &str, note: Option<String>) {
+        let head = format!("--- {name} ---\n{text}");
+        self.chars += head.chars().count() + note.as_ref().map_or(0, |note| note.chars().count()) + 1;
+        let text = std::mem::take(&mut self.text).then(Telling::shown(head));
+        self.text = text.then(note.unwrap_or_default()).then("\n");
         self.files += 1;
     }
 
     fn picture(&mut self, part: Part) {
         self.end_text();
-        self.parts.push(part);
+        self.parts.push(Given::Part(part));
         self.pictures += 1;
     }
 
     fn end_text(&mut self) {
         if !self.text.is_empty() {
-            self.parts.push(Part::text(std::mem::take(&mut self.text)));
+            self.parts.push(Given::Text(std::mem::take(&mut self.text)));
         }
     }
 }
 
 impl Notes {
-    fn found_nothing(&mut self, written: &str, chosen: &crate::selection::Choice) {
+    fn found_nothing(&mut self, written: &str, chosen: &selection::Choice) {
         if chosen.files.is_empty() {
-            self.other.push(format!("`{written}` fits no file"));
+            self.other.push(format!("`{written}` fits no file").into());
         }
         if chosen.cut {
-            self.other.push(format!("`{written}` fits more files than are looked at; narrow it"));
+            self.other.push(format!("`{written}` fits more files than are looked at; narrow it").into());
         }
     }
 
@@ -278,18 +276,18 @@ impl Notes {
         }
     }
 
-    fn said(&self) -> String {
+    fn said(&self) -> Telling {
         let mut all = Vec::new();
         let mut group = |names: &[String], why: &str| {
             if !names.is_empty() {
-                all.push(format!("{why}: {}", listed(names)));
+                all.push(Telling::said(format!("{why}: {}", listed(names))));
             }
         };
-        group(&self.no_room, "left out for lack of room, `read_file` reads them");
+        group(&self.no_room, "left out for lack of room, ‹read_file› reads them");
         group(&self.binary, "left out as no text");
-        group(&self.denied, "left out as not allowed here, `read_file` asks for one");
+        group(&self.denied, "left out as not allowed here, ‹read_file› asks for one");
         all.extend(self.other.iter().take(NAMES).cloned());
-        all.join("\n")
+        Telling::joined(all, "\n")
     }
 }
 

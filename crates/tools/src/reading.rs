@@ -4,25 +4,22 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use rail_tool::{FileFault, Opened, Stamps, ToolFault, shown};
+use rail_tool::{FileFault, Opened, ReadLimits, Stamps, ToolFault, shown};
 use tokio_util::sync::CancellationToken;
 
 use crate::magic;
 use crate::notebook_view::{self, Cells, View};
 use crate::page::{Page, Pager, Wanted};
-use crate::picture::{PICTURE_BYTES, Picture, is_picture, picture};
+use crate::picture::{Picture, is_picture, picture};
 use crate::text::{Extent, Text, Written, decode, mark};
 use crate::words::{count, size};
 use rail_edit::lines::Ends;
 
-/// The most bytes of text that are read without a range.
-const TEXT_BYTES: usize = 256 * 1024;
+/// How much of a file's beginning is looked at to tell what it holds.
+const BEGINNING: usize = 256 * 1024;
 
 /// How far a text is read on, when its range was given, to count its lines.
 const COUNTED_BYTES: u64 = 32 * 1024 * 1024;
-
-/// The most bytes of a notebook; its images make it long.
-const NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
 
 /// What is wanted of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +86,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) stamps: &'a Stamps,
     /// Ends when nobody wants it any more.
     pub(crate) cancel: &'a CancellationToken,
+    /// How much is read.
+    pub(crate) limits: ReadLimits,
 }
 
 impl Reader<'_> {
@@ -97,7 +96,7 @@ impl Reader<'_> {
     /// # Errors
     /// It can't be read, or is too large for what was asked.
     pub(crate) fn read(&self, opened: &Opened, asked: Asked) -> Result<Reading, ToolFault> {
-        let head = self.more(opened, Vec::new(), TEXT_BYTES)?;
+        let head = self.more(opened, Vec::new(), BEGINNING.max(self.limits.text_bytes))?;
         // The length that the system tells may be wrong: some files have none, others grow.
         let length = opened.meta.len().max(head.len() as u64);
         if head.is_empty() {
@@ -117,32 +116,36 @@ impl Reader<'_> {
     }
 
     fn picture(&self, opened: &Opened, head: Vec<u8>, length: u64) -> Result<Reading, ToolFault> {
-        let bytes = self.more(opened, head, PICTURE_BYTES)?;
+        let at_most = self.limits.image_bytes;
+        let bytes = self.more(opened, head, at_most)?;
         let path = shown(self.path);
-        if bytes.len() > PICTURE_BYTES {
+        if bytes.len() > at_most {
             return Err(ToolFault::new(format!(
-                "the image `{path}` has {} bytes, more than the {PICTURE_BYTES} (3.75 MiB) that are read; make a smaller copy through `bash` (`magick '{path}' -resize 2000x2000 small.jpg`) and read that",
+                "the image `{path}` has {} bytes, more than the {at_most} ({}) that are read; make a smaller copy through ‹bash› (`magick '{path}' -resize {edge}x{edge} small.jpg`) and read that",
                 length.max(bytes.len() as u64),
+                size(at_most as u64),
+                edge = self.limits.image_edge,
             )));
         }
         let name = self.path.file_name().map(|name| shown(Path::new(name)));
-        let picture = picture(&bytes, name.as_deref())
+        let picture = picture(&bytes, name.as_deref(), &self.limits)
             .map_err(|error| ToolFault::new(format!("the image `{path}` can't be shown: {error}")))?;
         self.stamps.saw(&opened.real, &opened.meta, &bytes);
         Ok(Reading::Picture(picture))
     }
 
     fn notebook(&self, opened: &Opened, head: Vec<u8>, asked: Asked) -> Result<Reading, ToolFault> {
-        let bytes = self.more(opened, head, NOTEBOOK_BYTES)?;
+        let bytes = self.more(opened, head, self.limits.notebook_bytes)?;
         let number = |lines: u64| usize::try_from(lines).unwrap_or(usize::MAX);
         let wanted = Cells {
             first: number(asked.wanted.first),
             count: number(asked.wanted.lines),
             room: asked.wanted.room,
+            limits: self.limits,
         };
         let view = Text::read(&bytes).and_then(|text| notebook_view::view(&text.text, wanted));
         match view {
-            Some(view) if bytes.len() <= NOTEBOOK_BYTES => {
+            Some(view) if bytes.len() <= self.limits.notebook_bytes => {
                 self.stamps.saw(&opened.real, &opened.meta, &bytes);
                 Ok(Reading::Notebook(view))
             }
@@ -152,7 +155,7 @@ impl Reader<'_> {
     }
 
     fn text(&self, opened: &Opened, head: Vec<u8>, asked: Asked) -> Result<Reading, ToolFault> {
-        if head.len() <= TEXT_BYTES {
+        if head.len() <= self.limits.text_bytes {
             let Some(text) = Text::read(&head) else {
                 return Ok(Reading::Binary(magic::kind(&head), head.len() as u64));
             };
@@ -208,10 +211,10 @@ impl Reader<'_> {
             Counted::Part => format!("more than {}", count(lines, "line")),
         };
         ToolFault::new(format!(
-            "`{}` has {lines} ({}), more than the {} that are read at once; give `offset` and `limit` to read some of its lines, or find the place with `grep`",
+            "`{}` has {lines} ({}), more than the {} that are read at once; give ‹offset› and ‹limit› to read some of its lines, or find the place with ‹grep›",
             shown(self.path),
             size(length),
-            size(TEXT_BYTES as u64),
+            size(self.limits.text_bytes as u64),
         ))
     }
 
@@ -225,7 +228,7 @@ impl Reader<'_> {
 
     fn fault(&self, cause: io::Error) -> ToolFault {
         let fault = FileFault::System { path: self.path.to_owned(), cause };
-        ToolFault::caused(format!("{fault}; try again, or look at it through `bash`"), &fault)
+        ToolFault::caused(format!("{fault}; try again, or look at it through ‹bash›"), &fault)
     }
 }
 
@@ -239,7 +242,7 @@ enum Found {
 /// How a text is written down whose beginning is plain, by the letters behind that.
 fn first_letters(mut file: &File) -> io::Result<Option<Written>> {
     file.seek(io::SeekFrom::Start(0))?;
-    let mut buffer = vec![0; TEXT_BYTES];
+    let mut buffer = vec![0; BEGINNING];
     let mut plain = 0_u64;
     loop {
         let length = file.read(&mut buffer)?;
@@ -254,7 +257,7 @@ fn first_letters(mut file: &File) -> io::Result<Option<Written>> {
         }
         let mut letters = Vec::new();
         file.seek(io::SeekFrom::Start(plain))?;
-        file.take(TEXT_BYTES as u64).read_to_end(&mut letters)?;
+        file.take(BEGINNING as u64).read_to_end(&mut letters)?;
         return Ok(Written::of(&letters, Extent::Beginning));
     }
 }

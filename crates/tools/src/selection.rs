@@ -5,11 +5,8 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 use rail_tool::{FileFault, ToolCx, ToolFault};
 
-use crate::globs::{Depth, Globs, Named};
 use crate::list_directory::no_folder;
-
-/// The most files of one pattern.
-const FILES: usize = 1_000;
+use crate::search::pattern::{Case, Filter, Pattern, PatternFault};
 
 /// Folders whose files nobody wrote.
 const EXCLUDED: [&str; 14] = [
@@ -29,11 +26,20 @@ const EXCLUDED: [&str; 14] = [
     "venv",
 ];
 
+/// How deep folders and patterns without a slash go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Depth {
+    /// In the folder itself.
+    One,
+    /// In all folders below it as well.
+    All,
+}
+
 /// Which files are left out of folders and patterns.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     /// Those that the call leaves out.
-    pub(crate) exclude: Globs,
+    pub(crate) exclude: Filter,
     /// How deep folders and patterns without a slash go.
     pub(crate) depth: Depth,
     /// Whether folders whose files nobody wrote are left out.
@@ -84,25 +90,20 @@ impl Selection {
             Err(FileFault::Folder { .. }) => true,
             Err(_) => false,
         };
-        match Named::of(written) {
-            Named::Path(_) | Named::Pattern { .. } if is_folder => {
-                self.walk(cx, &path, &Globs::wanted("**", Depth::All)?, None)
-            }
-            Named::Path(_) => Ok(Choice::exactly(path)),
-            Named::Pattern { folder, below } => {
-                let wanted = Globs::wanted(&below, self.depth)?;
-                self.walk(cx, &cx.path(&folder), &wanted, Path::new(&below).extension())
-            }
+        if is_folder {
+            return self.walk(cx, &path, &pattern("**")?);
         }
+        let mut pattern = pattern(written)?;
+        if pattern.is_literal() {
+            return Ok(Choice::exactly(path));
+        }
+        pattern.anywhere &= self.depth == Depth::All;
+        self.walk(cx, &cx.path(&pattern.folder), &pattern)
     }
 
-    fn walk(
-        &self,
-        cx: &ToolCx,
-        folder: &Path,
-        wanted: &Globs,
-        ending: Option<&std::ffi::OsStr>,
-    ) -> Result<Choice, ToolFault> {
+    fn walk(&self, cx: &ToolCx, folder: &Path, wanted: &Pattern) -> Result<Choice, ToolFault> {
+        let matcher = wanted.matcher().map_err(fault)?;
+        let ending = Path::new(&wanted.rest).extension();
         // The grant is held against the folder as it is now, before any name in it is looked at.
         cx.files().list(folder).map_err(|fault| no_folder(cx, folder, fault))?;
         let cwd = cx.session().cwd();
@@ -116,10 +117,10 @@ impl Selection {
             let path = entry.path();
             let below = path.strip_prefix(folder).unwrap_or(path);
             let is_file = entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink());
-            if !is_file || !wanted.fits(below) || self.excludes(path, folder, &cwd) {
+            if !is_file || !matcher.is_match(below) || self.excludes(path, folder, &cwd) {
                 continue;
             }
-            if choice.files.len() == FILES {
+            if choice.files.len() == cx.session().limits.read.files {
                 choice.cut = true;
                 break;
             }
@@ -145,9 +146,21 @@ impl Selection {
     }
 
     fn excludes(&self, path: &Path, folder: &Path, cwd: &Path) -> bool {
-        let from = |base: &Path| path.strip_prefix(base).is_ok_and(|below| self.exclude.fits(below));
-        from(folder) || from(cwd) || self.exclude.fits(path)
+        let from = |base: &Path| path.strip_prefix(base).is_ok_and(|below| self.exclude.drops(below));
+        from(folder) || from(cwd) || self.exclude.drops(path)
     }
+}
+
+/// What was written, as a pattern.
+///
+/// # Errors
+/// It is none.
+fn pattern(written: &str) -> Result<Pattern, ToolFault> {
+    Pattern::parse(written, Case::Sensitive).map_err(fault)
+}
+
+pub(crate) fn fault(fault: PatternFault) -> ToolFault {
+    ToolFault::new(fault.to_string())
 }
 
 impl Choice {

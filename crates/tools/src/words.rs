@@ -3,31 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+pub(crate) use rail_tool::{digits, size};
+
 /// A path from the working folder if it is in it, whole otherwise, so that any tool takes it back.
 pub(crate) fn path(path: &Path, cwd: &Path) -> String {
     match path.strip_prefix(cwd) {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
         Ok(below) => rail_tool::shown(below),
         Err(_) => rail_tool::shown(path),
-    }
-}
-
-/// A length in bytes as people say it.
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    if bytes < 1024 {
-        return if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
-    }
-    let (mut tenths, mut unit) = (u128::from(bytes) * 10 / 1024, "KiB");
-    for next in UNITS.iter().skip(1) {
-        if tenths < 10_240 {
-            break;
-        }
-        (tenths, unit) = (tenths / 1024, next);
-    }
-    match (tenths / 10, tenths % 10) {
-        (whole, 1..) if whole < 10 => format!("{whole}.{} {unit}", tenths % 10),
-        (whole, _) => format!("{whole} {unit}"),
     }
 }
 
@@ -39,19 +22,6 @@ pub(crate) fn count(number: u64, word: &str) -> String {
 /// A number with its word where more than one is another word, `1 match`, `2 matches`.
 pub(crate) fn count_of(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", digits(number), if number == 1 { one } else { many })
-}
-
-/// A number with a comma before every three digits.
-pub(crate) fn digits(number: u64) -> String {
-    let plain = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in plain.chars().enumerate() {
-        if at > 0 && (plain.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// `12 ms`, `75.3 s`.
@@ -97,23 +67,5 @@ mod tests {
     fn times_are_short() {
         let said = [0, 9_999, 10_040, 75_340, 600_000].map(Duration::from_millis).map(time);
         assert_eq!(said, ["0 ms", "9999 ms", "10 s", "75.3 s", "600 s"]);
-    }
-
-    #[test]
-    fn lengths_are_said_shortly() {
-        let said = [0, 1, 1023, 1024, 1536, 10_240, 262_144, 3_932_160, 1 << 30, u64::MAX].map(size);
-        let expected = [
-            "0 bytes",
-            "1 byte",
-            "1023 bytes",
-            "1 KiB",
-            "1.5 KiB",
-            "10 KiB",
-            "256 KiB",
-            "3.7 MiB",
-            "1 GiB",
-            "16383 PiB",
-        ];
-        assert_eq!(said, expected);
     }
 }

@@ -40,10 +40,11 @@ pub enum Told {
 }
 
 impl EditFault {
-    /// The fault for the model: what happened, and what to do next.
+    /// The fault for the model: what happened, and what to do next. Names of tools and parameters stand between `‹` and `›`, since
+    /// models know them by different ones.
     pub fn say(&self, told: Told) -> String {
         let (old, narrow) = match told {
-            Told::Parameter => ("`old_string`", "add lines around the one you mean, or set `replace_all`"),
+            Told::Parameter => ("‹old_string›", "add lines around the one you mean, or set ‹replace_all›"),
             Told::Hunk => {
                 ("the old text of the hunk", "add lines around the one you mean, or a line `@@` before it")
             }
@@ -64,11 +65,11 @@ impl EditFault {
                 )
             }
             Self::Count { expected, found, lines } => format!(
-                "{old} was expected {expected} times and is there {found} times ({}): correct `expected_replacements`, or {narrow}",
+                "{old} was expected {expected} times and is there {found} times ({}): correct ‹expected_replacements›, or {narrow}",
                 shown(lines, *found)
             ),
             Self::Missing(None) => format!(
-                "{old} is not in the file, nor anything like it: search for it with `grep`, or read the file again with `read_file`"
+                "{old} is not in the file, nor anything like it: search for it with ‹grep›, or read the file again with ‹read_file›"
             ),
             Self::Missing(Some(nearest)) => format!(
                 "{old} is not in the file. The nearest is at line {} (`-` as written, `+` as the file has it):\n{}{}: copy the text from the file as it is",

@@ -14,7 +14,7 @@ fn one(text: &str, old: &str, new: &str) -> String {
 fn said(text: &str, edit: &Edit<'_>) -> String {
     match apply(text, edit) {
         Ok(applied) => format!("{:?} {:?}", applied.step, applied.text),
-        Err(fault) => fault.say(Told::Parameter),
+        Err(fault) => fault.say(Told::Parameter).replace(['‹', '›'], "`"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One visible pipeline for every call: lookup, repair, hooks, validation, permission, run, truncation, result.
 
 mod batches;
+mod faults;
 mod stages;
 mod truncate;
 
@@ -8,23 +9,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rail_model::{Part, ToolCall};
-use rail_permit::Policy;
+use rail_permit::{Mode, Policy};
 use rail_repair::{Catalog, Repair};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Asks, End, Hooks, Lane, Outcome, Registry, Session, ToolEvent, Watch};
+use crate::{
+    Asks, Dialect, End, Hooks, Lane, Outcome, OutputNote, Registry, Session, Spoken, ToolEvent, Watch,
+};
 use stages::Stopped;
+pub use truncate::kept_in;
 
 /// Runs calls.
 pub struct Executor {
     registry: Registry,
     catalog: Catalog,
     session: Arc<Session>,
-    policy: Mutex<Policy>,
+    policy: Mutex<Arc<Policy>>,
     asks: Arc<dyn Asks>,
     hooks: Arc<dyn Hooks>,
     watch: Arc<dyn Watch>,
+    spoken: Spoken,
 }
 
 /// What an executor is made of.
@@ -41,24 +46,27 @@ pub struct Parts {
     pub hooks: Arc<dyn Hooks>,
     /// Who looks on.
     pub watch: Arc<dyn Watch>,
+    /// The names in which the model is shown tools, and is told of them.
+    pub dialect: Dialect,
 }
 
 impl Executor {
     /// An executor of these parts.
     pub fn new(parts: Parts) -> Self {
-        let Parts { registry, session, policy, asks, hooks, watch } = parts;
-        let catalog = registry.catalog();
-        Self { registry, catalog, session, policy: Mutex::new(policy), asks, hooks, watch }
+        let Parts { registry, session, policy, asks, hooks, watch, dialect } = parts;
+        let (catalog, spoken) = (registry.catalog(), Spoken::of(&registry, dialect));
+        let policy = Mutex::new(Arc::new(policy));
+        Self { registry, catalog, session, policy, asks, hooks, watch, spoken }
     }
 
     /// What the user allows now, answers of this session included.
-    pub fn policy(&self) -> Policy {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes what the user allows.
     pub fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
-        change(&mut self.policy.lock().unwrap_or_else(PoisonError::into_inner));
+        change(Arc::make_mut(&mut self.policy.lock().unwrap_or_else(PoisonError::into_inner)));
     }
 
     /// Runs the calls of one answer: those that only read side by side, those that change something alone and in order.
@@ -100,12 +108,27 @@ impl Executor {
                 ..of(call, repairs, began.elapsed())
             },
             Err(Stopped { end, say, cause }) => {
-                let say = truncate::bounded(say, 0, &call, &self.session);
+                let say = truncate::bounded(say, 0, &call, (&self.session, &self.spoken));
                 Outcome { end, parts: vec![Part::text(say)], cause, ..of(call, repairs, began.elapsed()) }
             }
         };
+        self.follow(&outcome.notes);
         self.watch.event(ToolEvent::End(outcome.clone()));
         outcome
+    }
+
+    /// A step into plan mode or out of it holds from the next call on, which may be one of the same answer.
+    fn follow(&self, notes: &[OutputNote]) {
+        for note in notes {
+            match note {
+                OutputNote::Plan(step) => self.change_policy(|policy| policy.mode = step.mode()),
+                OutputNote::MemoryFile(_) | OutputNote::Todos(_) | OutputNote::Findings(_) => {}
+            }
+        }
+    }
+
+    fn is_planning(&self) -> bool {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode == Mode::Plan
     }
 
     fn lane(&self, call: &ToolCall) -> Lane {

@@ -1,19 +1,24 @@
 //! The stages of a call. Each takes what the one before gave, by types that nobody else can make: none can be left out.
 
+mod permission;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use rail_model::ToolCall;
-use rail_permit::{Answered, Asked, Grant, Level, Question, Scope, Verdict, judge};
+use rail_model::{Part, ToolCall};
+use rail_permit::{Grant, Level};
 use rail_repair::{CallFault, Found, Problem, Repair, Settled, settle};
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Executor, truncate::truncate};
+use crate::appeared::Absent;
+use crate::cx::Person;
+use crate::words::Names;
 use crate::{
-    Admitted, AnyTool, Disk, End, FacetCx, HookSay, HookedCall, Outcome, Progress, Shown, ToolCx, ToolEvent,
-    ToolOutput, shape,
+    Admitted, AnyTool, Display, End, Given, HookSay, HookedCall, InputFault, Outcome, OutputNote, Progress,
+    Shown, ToolCx, ToolEvent, ToolOutput, shape,
 };
 
 /// How long a tool has to put things in order when its call is cancelled, before it is broken off.
@@ -44,6 +49,7 @@ struct Repaired {
 /// The tool took its arguments.
 struct Valid {
     tool: Arc<dyn AnyTool>,
+    call: ToolCall,
     arguments: Value,
     admitted: Box<dyn Admitted>,
     say: Option<HookSay>,
@@ -57,21 +63,52 @@ struct Permitted {
     grant: Grant,
 }
 
+/// What a tool gave, in the names of the dialect.
+pub(super) struct Made {
+    pub(super) parts: Vec<Part>,
+    pub(super) display: Option<Display>,
+    pub(super) notes: Vec<OutputNote>,
+}
+
+impl Made {
+    fn of(output: ToolOutput, names: &Names<'_>) -> Self {
+        let ToolOutput { parts, display, notes } = output;
+        let part = |given| match given {
+            Given::Text(text) => Part::text(text.in_names(names)),
+            Given::Part(part) => part,
+        };
+        Self { parts: parts.into_iter().map(part).collect(), display, notes }
+    }
+}
+
 impl Executor {
     pub(super) async fn stages(
         &self,
         call: &ToolCall,
         cancel: &CancellationToken,
         repairs: &mut Vec<Repair>,
-    ) -> Result<ToolOutput, Stopped> {
+    ) -> Result<Made, Stopped> {
         let looked = self.lookup(call)?;
         let repaired = self.repair(looked, call, repairs)?;
-        let hooked = self.before_hooks(repaired, cancel).await?;
+        let mut context = Vec::new();
+        let ran = match self.before_hooks(repaired, cancel, &mut context).await {
+            Ok(hooked) => self.judged(hooked, call, cancel).await,
+            Err(stopped) => Err(stopped),
+        };
+        with_context(ran, context).map(|made| truncate(made, call, (&self.session, &self.spoken)))
+    }
+
+    /// What is left of a call once hooks have seen it.
+    async fn judged(
+        &self,
+        hooked: Repaired,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<Made, Stopped> {
         let valid = self.validate(hooked)?;
-        let permitted = self.permission(valid, call, cancel).await?;
+        let permitted = self.permission(valid, cancel).await?;
         let (seen, ran) = self.run_tool(permitted, call, cancel).await;
-        let ran = self.after_hooks(seen, call, ran).await;
-        ran.map(|output| truncate(output, call, &self.session))
+        self.after_hooks(seen, call, ran, cancel).await
     }
 
     fn lookup(&self, call: &ToolCall) -> Result<Looked, Stopped> {
@@ -82,7 +119,7 @@ impl Executor {
             },
             Found::Unknown(closest) => closest,
         };
-        Err(Stopped::refused(CallFault::Unknown { name: call.name.clone(), closest }.to_string()))
+        Err(Stopped::refused(self.told(CallFault::Unknown { name: call.name.clone(), closest })))
     }
 
     fn repair(
@@ -100,7 +137,7 @@ impl Executor {
                 | CallFault::Incomplete { .. }
                 | CallFault::Malformed { .. }),
             ) => {
-                return Err(Stopped::refused(fault.to_string()));
+                return Err(Stopped::refused(self.told(fault)));
             }
         };
         let Settled { call, arguments, repairs: mended } = settled;
@@ -113,31 +150,39 @@ impl Executor {
         &self,
         repaired: Repaired,
         cancel: &CancellationToken,
+        context: &mut Vec<String>,
     ) -> Result<Repaired, Stopped> {
-        let call = HookedCall {
-            id: repaired.call.id.as_str().to_owned(),
-            tool: repaired.tool.card().name.to_owned(),
-            input: repaired.arguments.clone(),
+        let Repaired { tool, call, arguments, problems, .. } = repaired;
+        let seen = HookedCall {
+            id: call.id.as_str().to_owned(),
+            tool: tool.card().name.to_owned(),
+            input: arguments,
         };
         let before = tokio::select! {
-            before = self.hooks.before(&call) => before,
+            before = self.hooks.before(&seen) => before,
             () = cancel.cancelled() => return Err(Stopped::cancelled()),
         };
+        *context = before.context;
         if let Some(HookSay::Deny(why)) = before.say {
-            return Err(Stopped {
-                end: End::Hooked,
-                say: format!("a hook refused this call: {why}"),
-                cause: None,
-            });
+            return Err(Stopped::hooked(&why));
         }
-        let Some(input) = before.input else { return Ok(Repaired { say: before.say, ..repaired }) };
+        let repaired = Repaired { tool, call, arguments: seen.input, problems, say: before.say };
+        match before.input {
+            Some(input) => self.with_input(repaired, &input, "a hook"),
+            None => Ok(repaired),
+        }
+    }
+
+    /// The call with the input that somebody gave it.
+    fn with_input(&self, repaired: Repaired, input: &Value, by: &str) -> Result<Repaired, Stopped> {
         let call = ToolCall { arguments: input.to_string(), ..repaired.call };
         match settle(&call, &self.catalog, rail_repair::End::Closed) {
             Ok(Settled { call, arguments, .. }) => {
-                Ok(Repaired { call, arguments, problems: Vec::new(), say: before.say, ..repaired })
+                Ok(Repaired { call, arguments, problems: Vec::new(), ..repaired })
             }
             Err(fault) => {
-                Err(Stopped::refused(format!("a hook changed this call to one that can't be run: {fault}")))
+                let why = self.told(fault);
+                Err(Stopped::refused(format!("{by} changed this call to one that can't be run: {why}")))
             }
         }
     }
@@ -146,69 +191,15 @@ impl Executor {
         let Repaired { tool, call, arguments, problems, say } = hooked;
         if !problems.is_empty() {
             let settled = Box::new(Settled { call, arguments, repairs: Vec::new() });
-            return Err(Stopped::refused(CallFault::Invalid { settled, problems }.to_string()));
+            return Err(Stopped::refused(self.told(CallFault::Invalid { settled, problems })));
         }
         match tool.admit(arguments.clone()) {
-            Ok(admitted) => Ok(Valid { tool, arguments, admitted, say }),
-            Err(fault) => {
+            Ok(admitted) => Ok(Valid { tool, call, arguments, admitted, say }),
+            Err(InputFault { path, what }) => {
                 let name = tool.card().name;
+                let fault = InputFault { path: self.parameter(name, &path), what };
+                let name = self.spoken.tool(name);
                 Err(Stopped::refused(format!("the arguments of `{name}` do not fit: {fault}")))
-            }
-        }
-    }
-
-    async fn permission(
-        &self,
-        valid: Valid,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> Result<Permitted, Stopped> {
-        let Valid { tool, arguments, admitted, say } = valid;
-        let card = tool.card();
-        let cwd = self.session.cwd();
-        let facets = admitted.facets(&FacetCx { cwd: &cwd, home: self.session.home.as_deref() });
-        let asked = Asked { tool: card.name, level: card.level, facets: &facets };
-        let grant = match judge(&self.policy(), &asked, &Disk) {
-            Verdict::Deny(denial) => return Err(Stopped { end: End::Denied, say: denial.say, cause: None }),
-            Verdict::Allow(grant) => match say {
-                Some(HookSay::Ask(why)) => self.ask(Question::by_hook(grant, &why), call, cancel).await?,
-                Some(HookSay::Allow | HookSay::Deny(_)) | None => grant,
-            },
-            Verdict::Ask(question) => match say {
-                Some(HookSay::Allow) if !question.always_asks => question.granted_by("a hook allowed it"),
-                Some(HookSay::Allow | HookSay::Ask(_) | HookSay::Deny(_)) | None => {
-                    self.ask(question, call, cancel).await?
-                }
-            },
-        };
-        Ok(Permitted { tool, arguments, admitted, grant })
-    }
-
-    async fn ask(
-        &self,
-        question: Question,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> Result<Grant, Stopped> {
-        let id = call.id.as_str();
-        self.watch.event(ToolEvent::Asked { id: id.to_owned(), question: question.clone() });
-        let answer = tokio::select! {
-            answer = self.asks.ask(id, &question) => answer,
-            () = cancel.cancelled() => return Err(Stopped::cancelled()),
-        };
-        match question.answer(answer) {
-            Answered::Denied(denial) => Err(Stopped { end: End::Denied, say: denial.say, cause: None }),
-            Answered::Granted(grant, None) => Ok(grant),
-            Answered::Granted(grant, Some((rules, scope))) => {
-                if scope == Scope::Always
-                    && let Err(why) = self.asks.keep(&rules)
-                {
-                    let text =
-                        format!("this is allowed for this session only, since it could not be kept: {why}");
-                    self.watch.event(ToolEvent::Progress { id: id.to_owned(), text });
-                }
-                self.change_policy(|policy| policy.rules.allow.extend(rules));
-                Ok(grant)
             }
         }
     }
@@ -219,7 +210,7 @@ impl Executor {
         permitted: Permitted,
         call: &ToolCall,
         cancel: &CancellationToken,
-    ) -> (HookedCall, Result<ToolOutput, Stopped>) {
+    ) -> (HookedCall, Result<Made, Stopped>) {
         let Permitted { tool, arguments, admitted, grant } = permitted;
         let card = tool.card();
         let seen =
@@ -227,17 +218,17 @@ impl Executor {
         if cancel.is_cancelled() {
             return (seen, Err(Stopped::cancelled()));
         }
-        let shape = if card.level == Level::Execute || shape::runs(&grant) {
-            shape::of(&self.session, &grant)
-        } else {
-            rail_sandbox::Shape::Free
-        };
+        let runs = card.level == Level::Execute || shape::runs(&grant);
+        let shape = if runs { shape::of(&self.session, &grant) } else { rail_sandbox::Shape::Free };
+        let absent = runs.then(|| Absent::before(&self.session, &grant));
         let (watch, id) = (Arc::clone(&self.watch), seen.id.clone());
         let progress = Progress(Arc::new(move |text| {
             watch.event(ToolEvent::Progress { id: id.clone(), text: text.to_owned() });
         }));
         let token = cancel.child_token();
-        let cx = ToolCx::new(grant, Arc::clone(&self.session), shape, progress, token);
+        let person =
+            Person { id: seen.id.clone(), asks: Arc::clone(&self.asks), wants_plan: self.is_planning() };
+        let cx = ToolCx::new(grant, Arc::clone(&self.session), shape, progress, token, person);
         // The set ends its task when it is dropped: nothing runs on that nobody waits for.
         let mut task = JoinSet::new();
         task.spawn(admitted.run(cx));
@@ -248,24 +239,30 @@ impl Executor {
                 None
             }
         };
+        let names = self.spoken.names(card.name);
         let ran = match joined {
-            Some(Ok(Ok(mut output))) => {
-                output.parts.extend(self.explained(tool.as_ref()).map(rail_model::Part::text));
-                Ok(output)
+            Some(Ok(Ok(output))) => {
+                let mut made = Made::of(output, &names);
+                made.parts.extend(self.explained(tool.as_ref()).map(Part::text));
+                Ok(made)
             }
             // What the tool says of its end is more than we know: how far it was, what it had printed.
             Some(Ok(Err(fault))) if cancel.is_cancelled() => {
-                Err(Stopped { end: End::Cancelled, say: fault.say, cause: fault.cause })
+                Err(Stopped { end: End::Cancelled, say: fault.say.in_names(&names), cause: fault.cause })
             }
             Some(Ok(Err(fault))) => {
                 let explained =
                     self.explained(tool.as_ref()).map(|how| format!("\n{how}")).unwrap_or_default();
-                Err(Stopped { end: End::Failed, say: fault.say + &explained, cause: fault.cause })
+                let say = fault.say.in_names(&names) + &explained;
+                Err(Stopped { end: End::Failed, say, cause: fault.cause })
             }
             None if cancel.is_cancelled() => Err(Stopped::cancelled()),
-            Some(Err(error)) => Err(Stopped::crashed(card.name, error.to_string())),
-            None => Err(Stopped::crashed(card.name, "it ended without a result".to_owned())),
+            Some(Err(error)) => Err(Stopped::crashed(self.spoken.tool(card.name), error.to_string())),
+            None => {
+                Err(Stopped::crashed(self.spoken.tool(card.name), "it ended without a result".to_owned()))
+            }
         };
+        let ran = with_context(ran, absent.and_then(Absent::told));
         (seen, ran)
     }
 
@@ -273,15 +270,20 @@ impl Executor {
     fn explained(&self, tool: &dyn AnyTool) -> Option<String> {
         let card = tool.card();
         let first = card.shown == Shown::Brief && self.session.services.get::<Explained>().first(card.name);
-        first.then(|| format!("How `{}` is used:\n{}", card.name, card.prompt.trim_end()))
+        first.then(|| {
+            let prompt = self.session.limits.told(card.prompt.trim_end());
+            let (name, prompt) = (self.spoken.tool(card.name), self.spoken.renamed(&prompt, card.name));
+            format!("How `{name}` is used:\n{prompt}")
+        })
     }
 
     async fn after_hooks(
         &self,
         seen: HookedCall,
         call: &ToolCall,
-        ran: Result<ToolOutput, Stopped>,
-    ) -> Result<ToolOutput, Stopped> {
+        ran: Result<Made, Stopped>,
+        cancel: &CancellationToken,
+    ) -> Result<Made, Stopped> {
         let outcome = match &ran {
             Ok(output) => Outcome {
                 end: End::Done,
@@ -290,24 +292,36 @@ impl Executor {
             },
             Err(stopped) => Outcome {
                 end: stopped.end,
-                parts: vec![rail_model::Part::text(stopped.say.clone())],
+                parts: vec![Part::text(stopped.say.clone())],
                 ..super::of(call.clone(), Vec::new(), Duration::ZERO)
             },
         };
-        let Some(said) = self.hooks.after(&seen, &outcome).await else { return ran };
-        match ran {
-            Ok(mut output) => {
-                output.parts.push(rail_model::Part::text(said));
-                Ok(output)
-            }
-            Err(stopped) => Err(Stopped { say: format!("{}\n{said}", stopped.say), ..stopped }),
-        }
+        let said = tokio::select! {
+            said = self.hooks.after(&seen, &outcome) => said,
+            () = cancelled_for(cancel, GRACE) => None,
+        };
+        with_context(ran, said)
     }
+}
+
+/// The result with what is added for the model.
+fn with_context(ran: Result<Made, Stopped>, said: impl IntoIterator<Item = String>) -> Result<Made, Stopped> {
+    said.into_iter().fold(ran, |ran, said| match ran {
+        Ok(mut made) => {
+            made.parts.push(Part::text(said));
+            Ok(made)
+        }
+        Err(stopped) => Err(Stopped { say: format!("{}\n{said}", stopped.say), ..stopped }),
+    })
 }
 
 impl Stopped {
     fn refused(say: String) -> Self {
         Self { end: End::Refused, say, cause: None }
+    }
+
+    fn hooked(why: &str) -> Self {
+        Self { end: End::Hooked, say: format!("a hook refused this call: {why}"), cause: None }
     }
 
     fn cancelled() -> Self {

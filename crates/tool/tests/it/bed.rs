@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_permit::{Answer, Facet, Level, Mode, Policy, Question, Rule, Scope};
 use rail_tool::{
-    AnyTool, Asks, BoxFuture, Card, Example, Executor, FacetCx, Generation, Hooks, Lane, NoHooks, Outcome,
-    Parts, Registry, Session, Shown, Tool, ToolCx, ToolEvent, ToolFault, ToolOutput, Watch,
+    AnyTool, Asks, BoxFuture, Card, Dialect, Example, Executor, FacetCx, Generation, HookedCall, Hooks, Lane,
+    NoHooks, Outcome, Parts, Registry, Reply, Session, Shown, Tool, ToolCx, ToolEvent, ToolFault, ToolOutput,
+    Watch,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -117,7 +118,7 @@ async fn obey(input: Orders, cx: ToolCx) -> Result<ToolOutput, ToolFault> {
 #[derive(Default)]
 pub(crate) struct Front {
     pub(crate) events: Mutex<Vec<ToolEvent>>,
-    pub(crate) answers: Mutex<Vec<Answer>>,
+    pub(crate) answers: Mutex<Vec<Reply>>,
     pub(crate) kept: Mutex<Vec<String>>,
     /// For how long the first offer of the next question is taken.
     pub(crate) takes: Mutex<Option<Scope>>,
@@ -137,9 +138,13 @@ impl Watch for Front {
 }
 
 impl Asks for Front {
-    fn ask<'a>(&'a self, _: &'a str, question: &'a Question) -> BoxFuture<'a, Answer> {
-        let taken =
-            self.takes.lock().unwrap().take().map(|scope| Answer::Offer(question.offers[0].clone(), scope));
+    fn ask<'a>(&'a self, _: &'a HookedCall, question: &'a Question) -> BoxFuture<'a, Reply> {
+        let taken = self
+            .takes
+            .lock()
+            .unwrap()
+            .take()
+            .map(|scope| Answer::Offer(question.offers[0].clone(), scope).into());
         let answer = taken.or_else(|| self.answers.lock().unwrap().pop());
         // Without an answer the question stays open.
         Box::pin(async move {
@@ -186,6 +191,7 @@ impl Bed {
             asks: Arc::clone(&front) as Arc<dyn Asks>,
             hooks,
             watch: Arc::clone(&front) as Arc<dyn Watch>,
+            dialect: Dialect::default(),
         });
         Self { executor, session, front, root }
     }

@@ -46,7 +46,7 @@ fn a_link_that_is_swapped_in_after_the_judgement_leads_nowhere() {
             if looked && std::fs::read(&path).is_ok_and(|bytes| bytes == b"SECRET") {
                 naive += 1;
             }
-            bed.front.answers.lock().unwrap().push(rail_permit::Answer::No(None));
+            bed.front.answers.lock().unwrap().push(rail_permit::Answer::No(None).into());
             let outcomes = bed.run(&[("look_around", &call)]);
             assert!(!outcomes[0].text().contains("SECRET"), "the guard was passed");
         }
@@ -63,4 +63,35 @@ fn a_pipe_and_a_device_do_not_hold_a_call() {
     let outcomes = bed.run(&[("look_around", &call)]);
     let said = format!("`{}` is a device, a socket or a pipe, not a file", pipe.display());
     assert_eq!(outcomes[0].text(), said);
+}
+
+/// The kernel resolves a path in one walk; the answer is what a walk name by name gives.
+#[test]
+fn what_a_path_really_is_does_not_depend_on_how_it_is_found_out() {
+    use std::os::unix::fs::symlink;
+
+    use rail_permit::World;
+    use rail_tool::Disk;
+
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("a/b")).unwrap();
+    std::fs::write(root.join("a/b/file"), "").unwrap();
+    std::fs::write(root.join("a/was (deleted)"), "").unwrap();
+    symlink("a/b", root.join("folder")).unwrap();
+    symlink("folder/file", root.join("link")).unwrap();
+    symlink("loop", root.join("loop")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    for path in
+        ["", "a", "a/b/file", "a/../a/./b/..", "folder", "folder/..", "link", "a/was (deleted)", "socket"]
+    {
+        let path = root.join(path);
+        assert_eq!(Disk.real(&path), path.canonicalize().unwrap(), "{}", path.display());
+    }
+    for path in ["/", "/proc/self", "/proc/self/exe", "/proc/self/root", "/dev/null"] {
+        assert_eq!(Disk.real(path.as_ref()), std::fs::canonicalize(path).unwrap(), "{path}");
+    }
+    // What is not there stays behind what is.
+    assert_eq!(Disk.real(&root.join("folder/new/file")), root.join("a/b/new/file"));
+    assert_eq!(Disk.real(&root.join("loop/x")), root.join("loop/x"));
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rail_permit::{Answer, Scope};
-use rail_tool::{Before, BoxFuture, HookSay, HookedCall, Hooks, NoHooks, Outcome};
+use rail_permit::{Answer, Question, Rule, Scope};
+use rail_tool::{Before, BoxFuture, HookAnswer, HookSay, HookedCall, Hooks, NoHooks, Outcome, Reply};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,7 @@ fn what_can_t_be_run_says_what_to_do() {
     ]);
     insta::assert_snapshot!(told(&outcomes).join("\n"), @r"
     call_0 Refused: there is no tool `look_arond`; did you mean `look_around`?
-    call_1 Refused: there is no tool `no_such_thing_at_all`; call one of the declared tools
+    call_1 Refused: there is no tool `no_such_thing_at_all`; there are `look_around`, `change_it`, `rare_thing`
     call_2 Refused: the arguments of `look_around` do not fit: `order` is missing and must be a string
     call_3 Refused: the call of `look_around` was cut off before its arguments were complete and was not run; send it again, in smaller pieces if it is long
     call_4 Refused: the arguments of `look_around` do not fit: `text` is an object, but must be a string
@@ -125,22 +125,33 @@ fn a_long_error_is_cut_and_kept_too() {
 }
 
 /// Hooks that say what a test tells them.
-struct Says(Before, Option<&'static str>);
+#[derive(Default)]
+struct Says {
+    before: Before,
+    asked: Option<HookAnswer>,
+    after: Option<&'static str>,
+}
 
 impl Hooks for Says {
     fn before<'a>(&'a self, _: &'a HookedCall) -> BoxFuture<'a, Before> {
-        Box::pin(std::future::ready(self.0.clone()))
+        Box::pin(std::future::ready(self.before.clone()))
+    }
+
+    fn asked<'a>(&'a self, _: &'a HookedCall, _: &'a Question) -> BoxFuture<'a, Option<HookAnswer>> {
+        Box::pin(std::future::ready(self.asked.clone()))
     }
 
     fn after<'a>(&'a self, call: &'a HookedCall, outcome: &'a Outcome) -> BoxFuture<'a, Option<String>> {
-        let said =
-            self.1.map(|said| format!("{said} {} {} {}", call.tool, call.input["text"], outcome.success()));
+        let said = self
+            .after
+            .map(|said| format!("{said} {} {} {}", call.tool, call.input["text"], outcome.success()));
         Box::pin(std::future::ready(said))
     }
 }
 
 fn hooked(input: Option<Value>, say: Option<HookSay>, after: Option<&'static str>) -> Bed {
-    Bed::with(Arc::new(Says(Before { input, say }, after)), |_, _| ())
+    let before = Before { input, say, ..Before::default() };
+    Bed::with(Arc::new(Says { before, after, ..Says::default() }), |_, _| ())
 }
 
 #[test]
@@ -158,7 +169,7 @@ fn a_hook_may_change_refuse_and_add() {
 fn what_a_hook_changed_is_judged() {
     let outside = tempfile::NamedTempFile::new().unwrap();
     let bed = hooked(Some(json!({"order": "read", "text": outside.path()})), None, None);
-    bed.front.answers.lock().unwrap().push(Answer::No(None));
+    bed.front.answers.lock().unwrap().push(Answer::No(None).into());
     let inside = bed.file("a.txt", "inside");
     let call = json!({"order": "read", "text": inside}).to_string();
     let outcomes = bed.run(&[("look_around", &call)]);
@@ -169,7 +180,7 @@ fn what_a_hook_changed_is_judged() {
 #[test]
 fn a_hook_may_ask_for_a_question() {
     let bed = hooked(None, Some(HookSay::Ask("look twice".to_owned())), None);
-    bed.front.answers.lock().unwrap().push(Answer::No(Some("use the other file".to_owned())));
+    bed.front.answers.lock().unwrap().push(Answer::No(Some("use the other file".to_owned())).into());
     let outcomes = bed.run(&[("look_around", r#"{"order":"say","text":"a"}"#)]);
     assert_eq!(outcomes[0].end, rail_tool::End::Denied);
     assert!(outcomes[0].text().contains("use the other file"), "{}", outcomes[0].text());
@@ -201,7 +212,7 @@ fn what_was_allowed_for_longer_is_not_asked_again() {
         *bed.front.takes.lock().unwrap() = Some(scope);
         assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
         // Whoever is asked again says no.
-        bed.front.answers.lock().unwrap().push(Answer::No(None));
+        bed.front.answers.lock().unwrap().push(Answer::No(None).into());
         assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
         assert_eq!(bed.front.kept.lock().unwrap().len(), kept, "{scope:?}");
     }
@@ -213,7 +224,83 @@ fn a_hook_s_leave_spares_a_question_but_not_one_that_is_always_asked() {
     let call = outside(&bed);
     assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
     assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_end"]);
-    bed.front.answers.lock().unwrap().push(Answer::No(None));
+    bed.front.answers.lock().unwrap().push(Answer::No(None).into());
     let through = r#"{"order": "read", "text": "/proc/1/root/etc/hostname"}"#;
     assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Denied);
+}
+
+#[test]
+fn what_a_hook_adds_before_a_call_stands_behind_its_result() {
+    for (say, expected) in [
+        (None, "call_0 Done: a\nknow this\nand this"),
+        (
+            Some(HookSay::Deny("no".to_owned())),
+            "call_0 Hooked: a hook refused this call: no\nknow this\nand this",
+        ),
+    ] {
+        let context = vec!["know this".to_owned(), "and this".to_owned()];
+        let before = Before { say, context, ..Before::default() };
+        let bed = Bed::with(Arc::new(Says { before, ..Says::default() }), |_, _| ());
+        assert_eq!(told(&bed.run(&[("look_around", r#"{"order":"say","text":"a"}"#)])), [expected]);
+    }
+}
+
+#[test]
+fn a_hook_may_answer_in_place_of_the_user() {
+    let answered = |asked| Bed::with(Arc::new(Says { asked, ..Says::default() }), |_, _| ());
+    let bed = answered(Some(HookAnswer::Allow(None)));
+    let call = outside(&bed);
+    assert_eq!(told(&bed.run(&[("look_around", &call)])), ["call_0 Done: outside"]);
+    assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_end"]);
+    // What always asks is asked all the same.
+    bed.front.answers.lock().unwrap().push(Answer::No(None).into());
+    let through = r#"{"order": "read", "text": "/proc/1/root/etc/hostname"}"#;
+    assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Denied);
+
+    let bed = answered(Some(HookAnswer::Deny("not there".to_owned())));
+    let call = outside(&bed);
+    let refused = ["call_0 Hooked: a hook refused this call: not there"];
+    assert_eq!(told(&bed.run(&[("look_around", &call)])), refused);
+    assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_end"]);
+    // Nobody is asked about what is allowed, so there is nothing to answer.
+    let inside = json!({"order": "read", "text": bed.file("a.txt", "inside")}).to_string();
+    assert_eq!(told(&bed.run(&[("look_around", &inside)])), ["call_0 Done: inside"]);
+}
+
+#[test]
+fn the_input_that_a_hook_answers_with_is_judged_anew() {
+    let other = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(other.path(), "other").unwrap();
+    for (input, end) in [
+        (json!({"order": "read", "text": other.path()}), rail_tool::End::Done),
+        (json!({"order": "read", "text": "/proc/1/root/etc/hostname"}), rail_tool::End::Denied),
+        (json!({"text": "no order"}), rail_tool::End::Refused),
+    ] {
+        let asked = Some(HookAnswer::Allow(Some(input.clone())));
+        let bed = Bed::with(Arc::new(Says { asked, ..Says::default() }), |_, _| ());
+        bed.front.answers.lock().unwrap().push(Answer::No(None).into());
+        let call = outside(&bed);
+        assert_eq!(bed.run(&[("look_around", &call)])[0].end, end, "{input}");
+    }
+}
+
+#[test]
+fn the_input_that_the_user_answers_with_is_judged_anew() {
+    let other = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(other.path(), "other").unwrap();
+    for (input, expected) in [
+        (json!({"order": "read", "text": other.path()}), "call_0 Done: other"),
+        (json!({"text": "no order"}), "call_0 Refused: the user changed this call to one that can't be run"),
+        (json!({"order": "read", "text": "kept.secret"}), "call_0 Denied: "),
+    ] {
+        let bed = Bed::with(Arc::new(Says::default()), |_, policy| {
+            let native = |_: &str| Some("read_file".to_owned());
+            policy.rules.deny.push(Rule::parse("Read(*.secret)", "test", &native).unwrap());
+        });
+        bed.file("kept.secret", "hidden");
+        bed.front.answers.lock().unwrap().push(Reply::Changed(input));
+        let call = outside(&bed);
+        let said = told(&bed.run(&[("look_around", &call)]));
+        assert!(said[0].starts_with(expected), "{said:?}");
+    }
 }

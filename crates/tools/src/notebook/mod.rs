@@ -46,7 +46,7 @@ pub(crate) struct Edited {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum NotebookFault {
     /// It is no JSON.
-    #[error("it is no valid JSON at line {line}: mend it first, with a program through `bash`")]
+    #[error("it is no valid JSON at line {line}: mend it first, with a program through ‹bash›")]
     NoJson {
         /// The line, from 1.
         line: usize,
@@ -65,7 +65,7 @@ pub(crate) enum NotebookFault {
         there: Vec<String>,
     },
     /// A cell to replace or delete must be named.
-    #[error("`cell_id` is missing: name the cell, as `read_file` shows it")]
+    #[error("‹cell_id› is missing: name the cell, as ‹read_file› shows it")]
     Unnamed,
     /// A cell is not as it should be.
     #[error("the cell `{cell}` has no source that can be replaced")]

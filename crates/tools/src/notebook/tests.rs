@@ -134,11 +134,11 @@ fn faults_say_what_is_there() {
     );
     assert_eq!(
         changed(BOOK, None, CellAct::Delete),
-        "`cell_id` is missing: name the cell, as `read_file` shows it"
+        "‹cell_id› is missing: name the cell, as ‹read_file› shows it"
     );
     assert_eq!(
         changed("{\n]", None, CellAct::Delete),
-        "it is no valid JSON at line 2: mend it first, with a program through `bash`"
+        "it is no valid JSON at line 2: mend it first, with a program through ‹bash›"
     );
     assert!(changed("{}", None, CellAct::Delete).starts_with("it is no notebook of today's form"));
 }

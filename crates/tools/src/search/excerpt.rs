@@ -4,26 +4,20 @@ use std::ops::Range;
 
 use crate::words::count;
 
-/// Characters of a line that are shown.
-pub(crate) const LINE_CHARS: usize = 2_000;
-
-/// How many of them stand before the match, at most.
-const BEFORE: usize = LINE_CHARS / 4;
-
-/// A line as it is shown: whole, or what is around a place in it, with a word on what is left out on each side.
-pub(crate) fn excerpt(line: &[u8], place: &Range<usize>) -> String {
+/// A line as it is shown: whole, or so many characters around a place in it, with a word on what is left out on each side.
+pub(crate) fn excerpt(line: &[u8], place: &Range<usize>, at_most: usize) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let text = String::from_utf8_lossy(line);
-    if text.len() <= LINE_CHARS || text.chars().count() <= LINE_CHARS {
+    if text.len() <= at_most || text.chars().count() <= at_most {
         return text.into_owned();
     }
-    // What stands before the place can be longer as text than as bytes.
+    // A quarter stands before the match. What stands there can be longer as text than as bytes.
     let before = line.get(..place.start).map_or(0, |bytes| String::from_utf8_lossy(bytes).len());
     let before = text.get(..text.floor_char_boundary(before)).unwrap_or_default();
-    let start = before.char_indices().rev().take(BEFORE).last().map_or(before.len(), |(at, _)| at);
+    let start = before.char_indices().rev().take(at_most / 4).last().map_or(before.len(), |(at, _)| at);
     let (head, rest) = text.split_at_checked(start).unwrap_or(("", &text));
-    let end = rest.char_indices().nth(LINE_CHARS).map_or(rest.len(), |(at, _)| at);
+    let end = rest.char_indices().nth(at_most).map_or(rest.len(), |(at, _)| at);
     let (shown, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
     format!("{}{shown}{}", left_out(head, " "), left_out(tail, ""))
 }
@@ -41,8 +35,10 @@ mod tests {
 
     use super::*;
 
+    const LINE_CHARS: usize = 2_000;
+
     fn check(line: &str, place: Range<usize>, expected: &str) {
-        assert_eq!(excerpt(line.as_bytes(), &place), expected);
+        assert_eq!(excerpt(line.as_bytes(), &place, LINE_CHARS), expected);
     }
 
     #[test]
@@ -70,7 +66,7 @@ mod tests {
     fn a_long_line_that_is_no_text_is_shown_too() {
         let mut line = vec![0xFF; 3_000];
         line.extend(b"here");
-        let shown = excerpt(&line, &(3_000..3_004));
+        let shown = excerpt(&line, &(3_000..3_004), LINE_CHARS);
         assert!(shown.starts_with("[… 2,500 characters] \u{FFFD}") && shown.ends_with("here"), "{shown}");
     }
 
@@ -79,7 +75,7 @@ mod tests {
 
         #[test]
         fn any_line_at_any_place_is_bounded(line in prop::collection::vec(any::<u8>(), 0..6_000), at in 0_usize..7_000) {
-            let shown = excerpt(&line, &(at..at + 1));
+            let shown = excerpt(&line, &(at..at + 1), LINE_CHARS);
             prop_assert!(shown.chars().count() <= LINE_CHARS + 60);
         }
     }

@@ -8,14 +8,11 @@ use grep_matcher::Matcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 use rail_tool::{Files, ToolFault};
 
-use super::excerpt::{LINE_CHARS, excerpt};
+use super::excerpt::excerpt;
 use super::scan::{Query, Stoppable};
 use super::walk::Hit;
 use super::{Page, Stop};
 use crate::words;
-
-/// Lines of one match that are shown, where it goes over many.
-const MATCH_LINES: usize = 100;
 
 /// How lines are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +24,10 @@ pub(crate) struct Style {
     pub(crate) numbers: Numbers,
     /// Characters in all, at most.
     pub(crate) chars: usize,
+    /// Characters of a line, at most.
+    pub(crate) line_chars: usize,
+    /// Lines of one match, where it goes over many.
+    pub(crate) match_lines: usize,
 }
 
 /// Whether lines have their numbers before them.
@@ -151,15 +152,15 @@ impl<'a> Writer<'a> {
         for line in std::mem::take(&mut self.pending) {
             self.push(&line);
         }
-        let lines = found.lines().count();
-        for (at, line) in found.lines().take(MATCH_LINES).enumerate() {
-            let place = if at == 0 && line.len() > LINE_CHARS { self.first(line) } else { 0..0 };
+        let (lines, most) = (found.lines().count(), self.style.match_lines);
+        for (at, line) in found.lines().take(most).enumerate() {
+            let place = if at == 0 && line.len() > self.style.line_chars { self.first(line) } else { 0..0 };
             let number = found.line_number().map(|number| number + at as u64);
-            let line = self.line(number, ':', &excerpt(line, &place));
+            let line = self.line(number, ':', &excerpt(line, &place, self.style.line_chars));
             self.push(&line);
         }
-        if lines > MATCH_LINES {
-            let more = words::count((lines - MATCH_LINES) as u64, "line");
+        if lines > most {
+            let more = words::count((lines - most) as u64, "line");
             self.push(&format!("[… {more} of this match]"));
         }
     }
@@ -199,7 +200,7 @@ impl Sink for Writer<'_> {
                 found.lines().enumerate().skip(found.lines().count().saturating_sub(self.style.before))
             {
                 let number = found.line_number().map(|number| number + at as u64);
-                self.remember(self.line(number, '-', &excerpt(line, &(0..0))));
+                self.remember(self.line(number, '-', &excerpt(line, &(0..0), self.style.line_chars)));
             }
             return Ok(true);
         }
@@ -217,7 +218,8 @@ impl Sink for Writer<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        let line = self.line(context.line_number(), '-', &excerpt(context.bytes(), &(0..0)));
+        let line =
+            self.line(context.line_number(), '-', &excerpt(context.bytes(), &(0..0), self.style.line_chars));
         if *context.kind() == SinkContextKind::After && self.after_shown {
             self.push(&line);
             self.full = self.chars > self.style.chars;

@@ -94,7 +94,7 @@ impl Page {
     pub(crate) fn said(&self, shown: usize, all: u64, narrow: &str) -> String {
         let end = self.offset.saturating_add(shown) as u64;
         if shown == 0 {
-            return format!(" There are none behind `offset` {}.", self.offset);
+            return format!(" There are none behind ‹offset› {}.", self.offset);
         }
         if self.offset == 0 && end >= all {
             return String::new();
@@ -137,6 +137,6 @@ mod tests {
         );
         check(Some(200), None, 50, 250, " Shown are 201 to 250, the last.");
         check(Some(249), None, 1, 250, " Shown is 250, the last.");
-        check(Some(300), None, 0, 250, " There are none behind `offset` 300.");
+        check(Some(300), None, 0, 250, " There are none behind ‹offset› 300.");
     }
 }

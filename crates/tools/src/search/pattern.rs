@@ -28,7 +28,7 @@ pub(crate) struct Pattern {
 pub(crate) enum PatternFault {
     #[error("the pattern is empty; `**` stands for every file")]
     Empty,
-    #[error("`..` can stand only before the first wildcard of `{0}`; give the folder as `path` instead")]
+    #[error("`..` can stand only before the first wildcard of `{0}`; give the folder as ‹path› instead")]
     Up(String),
     #[error("`{pattern}` is no glob pattern: {why}")]
     Broken { pattern: String, why: String },
@@ -71,7 +71,12 @@ impl Pattern {
 
     /// Whether it is a path without any wildcard.
     pub(crate) fn is_path(&self) -> bool {
-        !self.anywhere && self.rest.split('/').all(is_literal)
+        !self.anywhere && self.is_literal()
+    }
+
+    /// Whether there is no wildcard in it, be it a path or only a name.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.rest.split('/').all(is_literal)
     }
 
     /// The pattern ready for use on paths under its folder.
@@ -129,6 +134,19 @@ impl Filter {
             }
         }
         Ok(Self { keep: set(keep)?, drop: set(drop)? })
+    }
+
+    /// Leaves out what fits one of these: a name stands for whatever has it at any depth, and a folder for all that is in it.
+    pub(crate) fn without(patterns: &[String]) -> Result<Self, PatternFault> {
+        let mut drop = Vec::new();
+        for written in patterns {
+            let rest = written.strip_prefix("./").unwrap_or(written).trim_end_matches('/');
+            let anywhere = !rest.contains('/');
+            for rest in [rest.to_owned(), format!("{rest}/**")] {
+                drop.push(Pattern { folder: String::new(), rest, anywhere, case: Case::Sensitive }.glob()?);
+            }
+        }
+        Ok(Self { keep: None, drop: set(drop)? })
     }
 
     /// Whether a file is looked at; the path is from the folder that is searched.
@@ -224,8 +242,30 @@ mod tests {
         check("./", " | ** | any");
         check(
             "*/../x",
-            "`..` can stand only before the first wildcard of `*/../x`; give the folder as `path` instead",
+            "`..` can stand only before the first wildcard of `*/../x`; give the folder as ‹path› instead",
         );
+    }
+
+    #[test]
+    fn what_is_left_out() {
+        let patterns = ["node_modules", "*.log", "docs/", "./a/*.txt"].map(str::to_owned);
+        let filter = Filter::without(&patterns).unwrap();
+        let cases = [
+            ("node_modules/x/y.js", true),
+            ("a/node_modules/y.js", true),
+            ("x.log", true),
+            ("a/b/x.log", true),
+            ("docs/x.md", true),
+            ("a/docs/x.md", true),
+            ("a/x.txt", true),
+            ("a/b/x.txt", false),
+            ("src/main.rs", false),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(filter.drops(Path::new(path)), expected, "{path}");
+        }
+        let said = Filter::without(&["a[".to_owned()]).unwrap_err().to_string();
+        assert_eq!(said, "`a[` is no glob pattern: unclosed character class; missing ']'");
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn unsupported(kind: &ast::ErrorKind) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "{what} is not supported: the search takes time in proportion to the text, whatever the pattern; search for what both have in common, or use `bash` with `grep -P`"
+        "{what} is not supported: the search takes time in proportion to the text, whatever the pattern; search for what both have in common, or use ‹bash› with `grep -P`"
     ))
 }
 
@@ -116,8 +116,8 @@ mod tests {
         insta::assert_snapshot!(why("größe[a"), @r#"the pattern is no regular expression: unclosed character class at character 6, before `[a`; to find this very text, write `größe\[a`"#);
         insta::assert_snapshot!(why("*x"), @r#"the pattern is no regular expression: repetition operator missing expression at character 1, before `*x`; to find this very text, write `\*x`"#);
         insta::assert_snapshot!(why(r"\p{Nope}"), @r#"the pattern is no regular expression: Unicode property not found at character 1, before `\p{Nope}`; to find this very text, write `\\p\{Nope\}`"#);
-        insta::assert_snapshot!(why("(?!x)y"), @r#"look-around (`(?=`, `(?!`, `(?<=`, `(?<!`) is not supported: the search takes time in proportion to the text, whatever the pattern; search for what both have in common, or use `bash` with `grep -P`"#);
-        insta::assert_snapshot!(why(r"(a)\1"), @r#"a back reference is not supported: the search takes time in proportion to the text, whatever the pattern; search for what both have in common, or use `bash` with `grep -P`"#);
+        insta::assert_snapshot!(why("(?!x)y"), @r#"look-around (`(?=`, `(?!`, `(?<=`, `(?<!`) is not supported: the search takes time in proportion to the text, whatever the pattern; search for what both have in common, or use ‹bash› with `grep -P`"#);
+        insta::assert_snapshot!(why(r"(a)\1"), @r#"a back reference is not supported: the search takes time in proportion to the text, whatever the pattern; search for what both have in common, or use ‹bash› with `grep -P`"#);
         insta::assert_snapshot!(why(r"a\nb"), @r#"the pattern has a line break in it, but each line is searched on its own; set "multiline": true"#);
         insta::assert_snapshot!(why("((a{900}){900}){900}"), @r#"the pattern can't be used: compiled regex exceeds size limit of 33554432; search for less"#);
     }

@@ -43,22 +43,28 @@ const LEFT_OUT: &[&str] =
 ///
 /// What the session has counts: it may come from a folder's own setting (a Python environment, a tool's version), which the login
 /// shell knows nothing of. Its search path is followed by what the login shell adds to it.
-pub(crate) fn merge(session: &[(OsString, OsString)], login: &[(OsString, OsString)]) -> Environment {
+pub(crate) fn merge(session: &Session, login: &[(OsString, OsString)]) -> Environment {
     let mut merged: BTreeMap<OsString, OsString> = login.iter().cloned().collect();
-    let login_path = merged.get(OsStr::new("PATH")).cloned();
-    merged.extend(session.iter().cloned());
-    if let (Some(path), Some(login_path)) = (merged.get_mut(OsStr::new("PATH")), login_path) {
+    let login_path = merged.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    merged.extend(session.env.iter().cloned());
+    if let Some(path) = merged.get_mut(OsStr::new("PATH")) {
         *path = joined(path, &login_path);
     }
-    merged.retain(|name, _| !LEFT_OUT.iter().any(|left_out| *name == **left_out));
+    merged.retain(|name, _| {
+        let left_out = LEFT_OUT.iter().any(|left_out| *name == **left_out)
+            // A function of the user's shell would take the place of the program that was judged.
+            || name.as_bytes().starts_with(b"BASH_FUNC_");
+        !left_out && !session.withheld.contains(name)
+    });
     merged.extend(SET.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     merged.into_iter().collect()
 }
 
+/// One search path of two, without places that depend on the working folder: there, `ls` could be anything.
 fn joined(first: &OsStr, second: &OsStr) -> OsString {
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in std::env::split_paths(first).chain(std::env::split_paths(second)) {
-        if !folders.contains(&folder) {
+        if folder.is_absolute() && !folders.contains(&folder) {
             folders.push(folder);
         }
     }
@@ -78,7 +84,7 @@ pub(crate) async fn login(session: &Session, groups: &Groups) -> Environment {
     let launch = Launch {
         program: shell.to_owned(),
         args: vec!["-lc".into(), format!("printf '\\0{mark}\\0'; env -0").into()],
-        env: merge(&session.env, &[]),
+        env: merge(session, &[]),
         cwd,
         ..Launch::default()
     };
@@ -126,8 +132,12 @@ mod tests {
 
     #[test]
     fn a_login_adds_and_nothing_waits_for_a_terminal() {
-        let session = pairs("PATH=/venv/bin:/usr/bin HOME=/h TERM=xterm EDITOR=vim BASH_ENV=/x PWD=/w KEY=k");
-        let login = pairs("PATH=/usr/bin:/login/bin HOME=/other LANG=C SHLVL=2 _=/usr/bin/env");
+        let mut session = Session::new("/w".into(), "/s".into());
+        session.env = pairs(
+            "PATH=.:/venv/bin::bin:/usr/bin HOME=/h TERM=xterm EDITOR=vim BASH_ENV=/x PWD=/w KEY=k ONE_API_KEY=s BASH_FUNC_ls%%=()",
+        );
+        session.withheld = ["ONE_API_KEY", "TWO_API_KEY"].into_iter().map(Into::into).collect();
+        let login = pairs("PATH=/usr/bin:/login/bin HOME=/other LANG=C SHLVL=2 _=/usr/bin/env TWO_API_KEY=s");
         let merged = merge(&session, &login);
         let own: Vec<String> = merged
             .iter()

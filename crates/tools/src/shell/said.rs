@@ -1,11 +1,12 @@
 use rail_sandbox::{Ended, Kept, Straggler, Text};
+use rail_tool::Telling;
 
 /// The output of a command as a model reads it. What memory does not hold is cut here, to this many characters; what it holds is
 /// whole, and whoever runs the call cuts it and keeps the rest.
-pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> String {
+pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> Telling {
     let Text { head, missing, tail } = text;
     if missing == 0 {
-        return head;
+        return Telling::shown(head);
     }
     // Room is left for what is said behind the output.
     let half = at_most / 5 * 2;
@@ -15,7 +16,7 @@ pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> String 
     let cut = missing + (head.len() - first.len()) as u64 + (tail.len() - last.len()) as u64;
     let rest = match kept {
         Some(Kept { path, bytes, trouble: None }) => format!(
-            "the first {bytes} bytes of the output are in `{}`: read it in parts with `read_file`, or search it with `grep`",
+            "the first {bytes} bytes of the output are in `{}`: read it in parts with ‹read_file›, or search it with ‹grep›",
             path.display()
         ),
         Some(Kept { path, trouble: Some(trouble), .. }) => {
@@ -26,23 +27,24 @@ pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> String 
         }
         None => "run it again with its output in a file if you need it".to_owned(),
     };
-    format!("{first}\n\n[about {cut} bytes are left out here; {rest}]\n\n{last}")
+    let left_out = format!("\n\n[about {cut} bytes are left out here; {rest}]\n\n");
+    Telling::shown(first).then(left_out).then(Telling::shown(last))
 }
 
 /// What a command left running, if it did.
-pub(crate) fn left_behind(ended: &Ended) -> Vec<String> {
+pub(crate) fn left_behind(ended: &Ended) -> Vec<Telling> {
     let mut said = Vec::new();
     if !ended.swept.is_empty() {
-        said.push(format!(
-            "what it left running was ended: {}; use `run_in_background` for what is to go on",
+        said.push(Telling::said(format!(
+            "what it left running was ended: {}; use ‹run_in_background› for what is to go on",
             list(&ended.swept)
-        ));
+        )));
     }
     if !ended.left.is_empty() {
-        said.push(format!(
+        said.push(Telling::said(format!(
             "it left something running in a session of its own, which ends with this session: {}",
             list(&ended.left)
-        ));
+        )));
     }
     said
 }
@@ -56,13 +58,10 @@ fn list(processes: &[Straggler]) -> String {
 }
 
 /// An output and what is said behind it, each in brackets on a line of its own.
-pub(crate) fn with_notes(mut output: String, notes: &[String]) -> String {
-    if !output.is_empty() && !output.ends_with('\n') {
-        output.push('\n');
-    }
-    let notes: Vec<String> = notes.iter().map(|note| format!("[{note}]")).collect();
-    output.push_str(&notes.join("\n"));
-    output
+pub(crate) fn with_notes(output: Telling, notes: Vec<Telling>) -> Telling {
+    let ended = output.is_empty() || output.ends_with('\n');
+    let notes = notes.into_iter().map(|note| Telling::said("[").then(note).then("]"));
+    output.then(if ended { "" } else { "\n" }).then(Telling::joined(notes, "\n"))
 }
 
 #[cfg(test)]
@@ -74,24 +73,27 @@ mod tests {
         let text = Text { head: "0123456789".to_owned(), missing: 100, tail: "äöüabcdefg".to_owned() };
         let kept = Kept { path: "/s/out".into(), bytes: 64, trouble: None };
         assert_eq!(
-            output(text.clone(), Some(&kept), 10),
+            output(text.clone(), Some(&kept), 10).to_string(),
             "0123\n\n[about 115 bytes are left out here; the first 64 bytes of the output are in `/s/out`: read it in parts with `read_file`, or search it with `grep`]\n\ndefg"
         );
         let trouble = Kept { trouble: Some("disk full".to_owned()), ..kept };
-        let said = output(text.clone(), Some(&trouble), 1_000);
+        let said = output(text.clone(), Some(&trouble), 1_000).to_string();
         assert!(
             said.contains("[about 100 bytes are left out here; it could not be kept in `/s/out` (disk full)"),
             "{said}"
         );
         let whole = Text { missing: 0, ..text };
-        assert_eq!(output(whole, None, 1), "0123456789");
+        assert_eq!(output(whole, None, 1), Telling::shown("0123456789"));
     }
 
     #[test]
     fn notes_stand_behind_the_output() {
-        let notes = ["one".to_owned(), "two".to_owned()];
-        assert_eq!(with_notes("out".to_owned(), &notes), "out\n[one]\n[two]");
-        assert_eq!(with_notes("out\n".to_owned(), &notes[..1]), "out\n[one]");
-        assert_eq!(with_notes(String::new(), &notes[..1]), "[one]");
+        let noted = |output: &str, notes: &[&str]| {
+            let notes = notes.iter().map(|note| Telling::said(*note)).collect();
+            with_notes(Telling::shown(output), notes).to_string()
+        };
+        assert_eq!(noted("out", &["one", "two"]), "out\n[one]\n[two]");
+        assert_eq!(noted("out\n", &["one"]), "out\n[one]");
+        assert_eq!(noted("", &["one"]), "[one]");
     }
 }

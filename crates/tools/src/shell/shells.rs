@@ -12,8 +12,6 @@ use tokio::sync::OnceCell;
 use super::environment::{self, Environment};
 use super::script::{Script, shell};
 
-/// Commands that run in the background at once.
-const RUNNING: usize = 32;
 /// Commands that have ended and whose end nobody has read; the oldest are forgotten first.
 const UNREAD: usize = 32;
 
@@ -56,7 +54,7 @@ impl Shells {
         let environment = self
             .environment
             .get_or_init(async || {
-                environment::merge(&session.env, &environment::login(session, &self.groups).await)
+                environment::merge(session, &environment::login(session, &self.groups).await)
             })
             .await;
         let path = environment
@@ -85,13 +83,13 @@ impl Shells {
     }
 
     /// Whether one more command can run in the background.
-    pub(crate) fn room(&self) -> Result<(), ToolFault> {
+    pub(crate) fn room(&self, session: &Session) -> Result<(), ToolFault> {
         let running = self.lock().values().filter(|shell| shell.process.ended().is_none()).count();
-        if running < RUNNING {
+        if running < session.limits.background_commands {
             return Ok(());
         }
         Err(ToolFault::new(format!(
-            "{running} commands run in the background already, and no more can; end one with `kill_bash` first. {}",
+            "{running} commands run in the background already, and no more can; end one with ‹kill_bash› first. {}",
             self.list()
         )))
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_permit::Mode;
 use rail_tool::ToolEvent;
-use rail_tool::{Display, OutputNote};
+use rail_tool::{Display, Limits, OutputNote};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -176,7 +176,7 @@ fn free_text_and_codex_s_own_argument_are_taken() {
 fn it_is_declared_in_the_codex_dialect_alone() {
     let declared = |dialect: &str| {
         let registry = rail_tools::registry();
-        registry.shown(dialect).any(|(_, declared)| declared.name == "apply_patch")
+        registry.shown(dialect, &Limits::default()).any(|(_, declared)| declared.name == "apply_patch")
     };
     assert!(!declared("native") && !declared("claude"));
     assert!(declared("codex"));

@@ -107,5 +107,5 @@ fn what_is_no_folder_is_said() {
     insta::assert_snapshot!(says(&scratch, "empty"), @"ok: `{workspace}/empty` is an empty folder");
     insta::assert_snapshot!(says(&scratch, "foldr"), @"error: there is no folder `{workspace}/foldr`; did you mean `{workspace}/folder`?");
     let broken = scratch.says("list_directory", &json!({ "path": scratch.path("folder"), "ignore": ["["] }));
-    insta::assert_snapshot!(broken, @"error: `[` is no pattern for paths: unclosed character class; missing ']'; write one like `src/**/*.rs`");
+    insta::assert_snapshot!(broken, @"error: `[` is no glob pattern: unclosed character class; missing ']'");
 }

@@ -120,7 +120,7 @@ fn an_image_over_the_limit_says_what_to_do() {
     assert_eq!(images(&read(&scratch, "fits.png")).len(), 1);
     bytes.push(0);
     scratch.write("large.png", &bytes);
-    insta::assert_snapshot!(says(&scratch, "large.png"), @"error: the image `{workspace}/large.png` has 3932161 bytes, more than the 3932160 (3.75 MiB) that are read; make a smaller copy through `bash` (`magick '{workspace}/large.png' -resize 2000x2000 small.jpg`) and read that");
+    insta::assert_snapshot!(says(&scratch, "large.png"), @"error: the image `{workspace}/large.png` has 3932161 bytes, more than the 3932160 (3.7 MiB) that are read; make a smaller copy through `bash` (`magick '{workspace}/large.png' -resize 2000x2000 small.jpg`) and read that");
 }
 
 #[test]

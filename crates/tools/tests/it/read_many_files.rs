@@ -56,6 +56,13 @@ fn files_folders_and_patterns_are_read_once_each_by_name() {
     [1 file read]
     `*.rs` fits no file
     ");
+    // One with a slash looks where it says.
+    insta::assert_snapshot!(says(&scratch, &json!({ "paths": ["src/*.rs"] })), @r"
+    ok: --- src/main.rs ---
+    fn main() {}
+
+    [1 file read]
+    ");
     // Brackets are letters of a name as well.
     insta::assert_snapshot!(says(&scratch, &json!({ "paths": ["src/[id]/page.rs"] })), @r"
     ok: --- src/[id]/page.rs ---
@@ -160,7 +167,7 @@ fn what_can_t_be_read_is_said_beside_the_rest() {
     there is no file `{workspace}/b.txt`; did you mean `{workspace}/a.txt`?
     there is no folder `{workspace}/gone`; find it with `glob`, or see what is there with `list_directory`
     `*.none` fits no file
-    `[` is no pattern for paths: unclosed character class; missing ']'; write one like `src/**/*.rs`
+    `[` is no glob pattern: unclosed character class; missing ']'
     ");
     insta::assert_snapshot!(says(&scratch, &json!({ "paths": ["*.none"] })), @"error: no file was read: `*.none` fits no file");
     insta::assert_snapshot!(says(&scratch, &json!({ "paths": [] })), @"error: `paths` is empty; name at least one file, folder or pattern");

@@ -6,7 +6,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_permit::{Answer, Mode, Policy, Question, Rule};
 use rail_tool::{
-    Asks, BoxFuture, Confine, Executor, NoHooks, Outcome, Parts, Registry, Session, ToolEvent, Watch,
+    Asks, BoxFuture, Confine, Dialect, Executor, HookedCall, NoHooks, Outcome, Parts, Registry, Reply,
+    Session, ToolEvent, Watch,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,12 +44,12 @@ impl Watch for Events {
     }
 }
 
-/// Says yes to everything.
+/// Says yes to everything, and has nobody who could choose.
 struct Yes;
 
 impl Asks for Yes {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> BoxFuture<'a, Answer> {
-        Box::pin(std::future::ready(Answer::Once))
+    fn ask<'a>(&'a self, _: &'a HookedCall, _: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(std::future::ready(Answer::Once.into()))
     }
 
     fn keep(&self, _: &[Rule]) -> Result<(), String> {
@@ -63,16 +64,43 @@ impl Scratch {
 
     /// With a session that was changed before anything ran.
     pub(crate) fn with(change: impl FnOnce(&mut Session)) -> Self {
-        Self::built(tempfile::tempdir().unwrap(), rail_tools::registry(), change)
+        Self::built(
+            tempfile::tempdir().unwrap(),
+            (rail_tools::registry(), Dialect::default()),
+            Arc::new(Yes),
+            change,
+        )
     }
 
     /// With tools of the test's own, in memory where the system has such a place: for tests that write thousands of times.
     pub(crate) fn in_memory(registry: Registry) -> Self {
         let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        Self::built(root, registry, |_| ())
+        Self::built(root, (registry, Dialect::default()), Arc::new(Yes), |_| ())
     }
 
-    fn built(root: TempDir, registry: Registry, change: impl FnOnce(&mut Session)) -> Self {
+    /// For a model that is shown a dialect.
+    pub(crate) fn shown(dialect: &str, change: impl FnOnce(&mut Session)) -> Self {
+        let tools = (rail_tools::registry(), Dialect::named(dialect));
+        Self::built(tempfile::tempdir().unwrap(), tools, Arc::new(Yes), change)
+    }
+
+    /// With somebody who answers.
+    pub(crate) fn asking(asks: Arc<dyn Asks>) -> Self {
+        Self::answered("native", asks)
+    }
+
+    /// With somebody who answers, for a model that is shown a dialect.
+    pub(crate) fn answered(dialect: &str, asks: Arc<dyn Asks>) -> Self {
+        let tools = (rail_tools::registry(), Dialect::named(dialect));
+        Self::built(tempfile::tempdir().unwrap(), tools, asks, |_| ())
+    }
+
+    fn built(
+        root: TempDir,
+        (registry, dialect): (Registry, Dialect),
+        asks: Arc<dyn Asks>,
+        change: impl FnOnce(&mut Session),
+    ) -> Self {
         let real = root.path().canonicalize().unwrap();
         let (workspace, folder) = (real.join("workspace"), real.join("session"));
         std::fs::create_dir(&workspace).unwrap();
@@ -88,9 +116,10 @@ impl Scratch {
             registry,
             session: Arc::clone(&session),
             policy,
-            asks: Arc::new(Yes),
+            asks,
             hooks: Arc::new(NoHooks),
             watch: Arc::clone(&events) as Arc<dyn Watch>,
+            dialect,
         });
         Self { executor, session, events, root }
     }
