@@ -2,12 +2,14 @@
 
 mod codec;
 mod config;
+mod journal;
 mod patch;
 mod repair;
 mod shell;
 
 pub use codec::codec;
 pub use config::config;
+pub use journal::journal;
 pub use patch::patch;
 pub use repair::{arguments, extract, native, tolerant_json};
 pub use shell::shell;
