@@ -2,12 +2,14 @@
 
 mod date;
 mod distance;
+mod mask;
 mod pattern;
 mod replace;
 mod secret;
 
 pub use date::{date, unix_of_date};
 pub use distance::{distance, nearest};
+pub use mask::Mask;
 pub use pattern::fits;
 pub use replace::{Access, replace};
 pub use secret::Secret;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::Turn;
 
 pub use compare::compare;
-pub use install::{Judge, Language, judge};
+pub use install::{Judge, Language, judge, judge_of};
 
 /// One call of the SDK, and what must come of it.
 pub struct Scenario {

@@ -1,5 +1,6 @@
 //! What several crates' tests need of the outside: a scripted peer, and scripted models, on real sockets.
 
+pub mod install;
 pub mod judges;
 mod models;
 mod peer;

@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use tempfile::TempDir;
 
 use crate::ServerCert;
+use crate::install::{in_ci, tell};
 
 /// Reads until its own end of the pipe is closed, by us or by our death, and then ends the server as a crash would.
 const GUARD: &str = r#""$@" </dev/null & read -r _; kill -QUIT $!; wait"#;
@@ -287,14 +288,4 @@ fn succeeded(output: &Output) -> io::Result<()> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(io::Error::other(format!("{} failed:\n{said}", output.status)))
-}
-
-#[expect(clippy::print_stdout, reason = "a test that is skipped is told by name")]
-fn tell(text: &str) {
-    println!("{text}");
-}
-
-#[expect(clippy::disallowed_methods, reason = "in CI nothing is skipped, and this is no product code")]
-fn in_ci() -> bool {
-    std::env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -23,6 +23,7 @@ use rustls::RootCertStore;
 use tokio::sync::OnceCell;
 
 pub use proxy::Proxies;
+pub use tls::{Authorities, authorities};
 
 use crate::{BoxFuture, Incoming, Outgoing, Transport, TransportError};
 use connect::Connector;

@@ -20,7 +20,7 @@ use super::tally::{self, Tally};
 use crate::arrival::Arrival;
 use crate::body::Body;
 use crate::clock::{millis, now};
-use crate::observe::{Came, Mask};
+use crate::observe::Came;
 use crate::{Gateway, Observe};
 
 /// What is recorded of clients that were sent away without an answer when the gateway stopped.
@@ -264,7 +264,7 @@ impl Open {
         entry.tokens = tally::entry(&bill.tokens);
         entry.cost = bill.cost();
         // The configuration may have changed since the request came: both know secrets. Without bodies there are none to cover.
-        let mask = self.kept.as_ref().map(|_| Mask::new(&self.loaded, [])).unwrap_or_default();
+        let mask = self.kept.as_ref().map(|_| self.loaded.mask([])).unwrap_or_default();
         let observe = self.gateway.observe();
         let cover = |text: &str| observe.cover(&mask.cover(text));
         entry.repairs = self.repairs.take(cover);

@@ -1,27 +1,24 @@
 //! The readers of those whom we tell, as judges: the Prometheus client and the OTLP messages for Python, installed once.
 
-use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use rail_testkit::install::{Packages, Wanted, installed, program, python_in};
 use serde_json::Value;
-
-const REQUIREMENTS: &str = include_str!("../../tests/judges/requirements.txt");
 
 /// The installed readers.
 pub(crate) struct Judge(PathBuf);
 
 /// The readers, or None when they can't be had here; in CI that is a failure.
 pub(crate) fn judge() -> Option<Judge> {
-    match install() {
-        Ok(python) => Some(Judge(python)),
-        Err(why) => {
-            assert!(!is_set("CI"), "judges: {why}; in CI they are needed");
-            println!("skipped: judges of metrics and traces ({why})");
-            None
-        }
-    }
+    let test = std::env::current_exe().unwrap();
+    // target/debug/deps/test: below the target folder, as all that tests install.
+    let target = test.ancestors().nth(3).unwrap();
+    let packages = Packages::Python(include_str!("../../tests/judges/requirements.txt"));
+    let title = "judges of metrics and traces";
+    let wanted = Wanted { title, place: ("judges", "telemetry"), packages, crate_name: "rail-gateway" };
+    installed(&wanted, &target.join("tmp")).map(|folder| Judge(python_in(&folder)))
 }
 
 impl Judge {
@@ -45,65 +42,4 @@ impl Judge {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
-}
-
-/// The Python that has the readers; the error says what is missing.
-fn install() -> Result<PathBuf, String> {
-    let test = std::env::current_exe().map_err(|error| error.to_string())?;
-    // target/debug/deps/test: below the target folder, as all that tests install.
-    let target = test.ancestors().nth(3).ok_or("no target folder")?;
-    let judges = target.join("judges");
-    fs::create_dir_all(&judges).unwrap();
-    let lock = File::create(judges.join("telemetry.lock")).unwrap();
-    lock.lock().unwrap();
-    let folder = judges.join(format!("telemetry-{:016x}", hash(REQUIREMENTS)));
-    let python = folder.join("venv/bin/python");
-    let ready = folder.join("ready");
-    if ready.exists() {
-        return Ok(python);
-    }
-    if is_set("RAIL_NO_INSTALL") {
-        return Err("they are not installed; `cargo test -p rail-gateway` installs them".to_owned());
-    }
-    // What a broken installation left behind is of no use.
-    if folder.exists() {
-        fs::remove_dir_all(&folder).unwrap();
-    }
-    fs::create_dir_all(&folder).unwrap();
-    let list = folder.join("requirements.txt");
-    fs::write(&list, REQUIREMENTS).unwrap();
-    succeeds(program("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    succeeds(program(&python).args(pip).arg(&list))?;
-    fs::write(&ready, "").unwrap();
-    Ok(python)
-}
-
-fn succeeds(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
-    Err(format!("{command:?}: {last}"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "the judges are foreign programs, and this is no product code")]
-fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
-    Command::new(name)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "CI and `cargo xtask preflight` say by variables what may be skipped"
-)]
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some()
-}
-
-/// FNV-1a: the same on every machine and in every version.
-fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

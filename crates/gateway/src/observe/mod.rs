@@ -6,7 +6,6 @@ pub(crate) mod flight;
 pub(crate) mod judge;
 pub(crate) mod known;
 mod log;
-mod mask;
 pub(crate) mod metrics;
 pub(crate) mod shown;
 mod trace;
@@ -34,8 +33,8 @@ use events::Events;
 use flight::{Flights, Turn};
 use known::Known;
 use log::{Level, Log, Remark};
-pub(crate) use mask::Mask;
 use metrics::{Gauges, Metrics};
+pub(crate) use rail_stdx::Mask;
 use trace::{Context, Traces};
 
 use crate::clock::unix_ms;
@@ -383,7 +382,7 @@ impl Current {
     fn new(loaded: &Loaded, secrets: &[String]) -> Self {
         Self {
             log: loaded.settings.gateway.log,
-            mask: Mask::new(loaded, secrets.iter().map(String::as_str)),
+            mask: loaded.mask(secrets.iter().map(String::as_str)),
             known: Known::new(&loaded.routing),
         }
     }

@@ -285,3 +285,22 @@ async fn a_quiet_log_tells_when_records_can_not_be_written() {
     assert!(told.contains("records can't be written") && told.contains("the disk is full"), "{told}");
     assert_eq!(told.lines().count(), 1, "that it works again is nothing wrong: {told}");
 }
+
+#[test]
+fn configured_secrets_are_covered_wherever_they_stand() {
+    let loaded = loaded(
+        r#"
+        [providers.one]
+        protocol = "openai-chat"
+        base_url = "https://h/v1"
+        key = "plain words and a \" quote"
+        headers = { x-auth = "Basic in-a-header", x-title = "shown-here" }
+        [gateway]
+        ledger = "postgres://u:to-the-ledger@db/x"
+        "#,
+    );
+    let mask = loaded.mask(["told-besides", "short"]);
+    let text = r#"1 plain words and a " quote 2 plain words and a \" quote
+        3 in-a-header 4 shown-here 5 to-the-ledger 6 told-besides 7 short"#;
+    assert_eq!(mask.cover(text), "1 *** 2 ***\n        3 *** 4 shown-here 5 *** 6 *** 7 short");
+}

@@ -17,6 +17,28 @@ pub(super) fn system_roots() -> RootCertStore {
     chosen(rustls_native_certs::load_native_certs().certs)
 }
 
+/// The authorities that servers are checked against.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Authorities {
+    /// How many of the system's can be used; with none the built-in ones count.
+    pub system: usize,
+    /// How many are built in.
+    pub built_in: usize,
+    /// What went wrong when the system's were read.
+    pub problems: Vec<String>,
+}
+
+/// Looks which authorities servers are checked against, unless a provider names its own.
+pub fn authorities() -> Authorities {
+    let read = rustls_native_certs::load_native_certs();
+    let (system, unreadable) = RootCertStore::empty().add_parsable_certificates(read.certs);
+    let mut problems: Vec<String> = read.errors.iter().map(ToString::to_string).collect();
+    if unreadable > 0 {
+        problems.push(format!("{unreadable} certificates of the system can't be used"));
+    }
+    Authorities { system, built_in: webpki_roots::TLS_SERVER_ROOTS.len(), problems }
+}
+
 /// Mozilla's authorities as of our build.
 pub(super) fn built_in_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }

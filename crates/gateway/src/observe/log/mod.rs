@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 pub(crate) use line::{Level, Remark};
 
-use super::mask::Mask;
+use super::Mask;
 use super::metrics::repair_steps;
 
 /// Bytes that wait for whoever reads the log; further lines are dropped and counted.

@@ -19,8 +19,8 @@ use tokio::task::JoinHandle;
 pub(crate) use context::Context;
 pub use settings::Otlp;
 
+use super::Mask;
 use super::known::Known;
-use super::mask::Mask;
 use export::{Export, Message};
 
 /// Requests whose spans wait to be sent; those of further ones are dropped and counted.

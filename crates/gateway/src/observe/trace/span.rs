@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::context::{Context, new_span};
 use super::proto::{Message, Value};
+use crate::observe::Mask;
 use crate::observe::known::{Known, model_of};
-use crate::observe::mask::Mask;
 use crate::observe::metrics::{error_type, operation_name, whole_ms};
 
 /// The most characters of a text in a span.

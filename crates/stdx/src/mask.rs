@@ -1,10 +1,5 @@
-//! Secrets are covered in everything that is told, whoever said it.
-
 use std::borrow::Cow;
 use std::sync::LazyLock;
-
-use rail_config::Loaded;
-use rail_route::Provider;
 
 /// What stands for a secret.
 const COVER: &str = "***";
@@ -45,34 +40,26 @@ static FIRST: LazyLock<[bool; 256]> = LazyLock::new(|| {
 const PARAMETERS: &[&str] =
     &["key", "api_key", "api-key", "apikey", "token", "access_token", "secret", "password", "sig", "code"];
 
-/// Knows the configured secrets, and what secrets look like.
-#[derive(Default)]
-pub(crate) struct Mask {
+/// Covers secrets in texts: those it is told, and what looks like one.
+#[derive(Clone, Default)]
+pub struct Mask {
     /// The longest first: one may be a part of another.
     known: Vec<String>,
 }
 
 impl Mask {
-    /// Covers what this configuration keeps secret, and these words besides.
-    pub(crate) fn new<'a>(loaded: &'a Loaded, more: impl IntoIterator<Item = &'a str>) -> Self {
-        let ledger = loaded.settings.gateway.ledger.iter().map(|address| address.0.reveal());
-        let ledger: Vec<&str> = ledger.flat_map(|address| [address, password(address)]).collect();
-        let providers = loaded.routing.providers.values();
-        let of_providers = providers.flat_map(|provider| secrets_of(provider));
-        let all = of_providers.chain(ledger).chain(more);
-        let spellings = all.filter(|secret| secret.len() >= SHORTEST).flat_map(|secret| {
-            let in_json = serde_json::to_string(secret).unwrap_or_default();
-            let inside = in_json.get(1..in_json.len().saturating_sub(1)).unwrap_or_default().to_owned();
-            [secret.to_owned(), inside]
-        });
-        let mut known: Vec<String> = spellings.collect();
+    /// Covers these secrets, and what looks like one.
+    pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let secrets = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST);
+        let mut known: Vec<String> =
+            secrets.flat_map(|secret| [secret.to_owned(), in_json(secret)]).collect();
         known.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         known.dedup();
         Self { known }
     }
 
     /// The text with each secret covered. It may be JSON: nothing but the inside of words changes.
-    pub(crate) fn cover<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn cover<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
         for secret in &self.known {
             if shown.contains(secret.as_str()) {
@@ -86,23 +73,22 @@ impl Mask {
     }
 }
 
-fn secrets_of(provider: &Provider) -> impl Iterator<Item = &str> {
-    let headers = provider.headers.iter().filter(|(name, _)| names_secret(name));
-    let words = headers.flat_map(|(_, value)| value.reveal().split([' ', ';', ',', '=']));
-    provider.keys.iter().map(|key| key.reveal()).chain(words)
-}
-
-/// The password that stands in an address; empty when there is none.
-fn password(address: &str) -> &str {
-    let authority = address.split_once("://").map_or("", |(_, rest)| rest);
-    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
-    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
-    user.split_once(':').map_or("", |(_, password)| password)
-}
-
-fn names_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["auth", "key", "token", "secret", "password", "cookie"].iter().any(|word| name.contains(word))
+/// A text as it stands inside of quotes in JSON.
+fn in_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// The text without what looks like a secret; None when nothing does.
@@ -199,7 +185,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::observe::world::loaded;
 
     #[test]
     fn what_looks_like_a_secret_is_covered_and_names_are_not() {
@@ -226,22 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn configured_secrets_are_covered_wherever_they_stand() {
-        let loaded = loaded(
-            r#"
-            [providers.one]
-            protocol = "openai-chat"
-            base_url = "https://h/v1"
-            key = "plain words and a \" quote"
-            headers = { x-auth = "Basic in-a-header", x-title = "shown-here" }
-            [gateway]
-            ledger = "postgres://u:to-the-ledger@db/x"
-            "#,
-        );
-        let mask = Mask::new(&loaded, ["told-besides", "short"]);
-        let text = r#"1 plain words and a " quote 2 plain words and a \" quote
-            3 in-a-header 4 shown-here 5 to-the-ledger 6 told-besides 7 short"#;
-        assert_eq!(mask.cover(text), "1 *** 2 ***\n            3 *** 4 shown-here 5 *** 6 *** 7 short");
+    fn secrets_that_it_is_told_are_covered_wherever_they_stand() {
+        let mask = Mask::of(["plain words and a \" quote", "a quote", "told-besides", "short"]);
+        let text = r#"1 plain words and a " quote 2 plain words and a \" quote 3 told-besides 4 short"#;
+        assert_eq!(mask.cover(text), "1 *** 2 *** 3 *** 4 short");
     }
 
     proptest! {
@@ -253,6 +226,7 @@ mod tests {
             let json = serde_json::to_string(&text).unwrap();
             let shown: Result<String, _> = serde_json::from_str(&mask.cover(&json));
             prop_assert!(shown.is_ok(), "{} {}", json, mask.cover(&json));
+            prop_assert_eq!(["\"", &in_json(&text), "\""].concat(), json);
         }
     }
 }
