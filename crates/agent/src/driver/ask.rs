@@ -1,0 +1,254 @@
+//! One request to its answer: facts, plan, ask, and the events as they come.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+use rail_config::Loaded;
+use rail_model::{Event, Fault, Purpose, Request};
+use rail_proto::{NoteKind, Routed, Spent};
+use rail_route::{Attempt, Client, Plan, PlanInput, Sessions, calibrated, estimate, facts};
+use rail_upstream::{Broken, NoAnswer, Note, Notes, Outcome, Reply, Sent, Upstream};
+use tokio_util::sync::CancellationToken;
+
+use super::clock::{millis, now};
+use super::ports::{Line, News};
+use crate::machine::{AskFailure, FailureKind, Room, StepId};
+use crate::prompt::mark_messages;
+
+/// Tokens of output that a model is given room for when nobody knows its limit.
+const USUAL_OUTPUT: u64 = 8_192;
+
+/// What all requests of a session share.
+pub(super) struct Asking {
+    pub(super) upstream: Upstream,
+    pub(super) loaded: Arc<Loaded>,
+    pub(super) sessions: Mutex<Sessions>,
+    pub(super) line: Line,
+}
+
+impl Asking {
+    /// Asks, and tells the driver everything. It ends without a word when it is cancelled.
+    pub(super) async fn run(self: Arc<Self>, step: StepId, request: Box<Request>, cancel: CancellationToken) {
+        tokio::select! {
+            () = self.ask(step, *request) => {}
+            () = cancel.cancelled() => {}
+        }
+    }
+
+    async fn ask(&self, step: StepId, mut request: Request) {
+        let began = now();
+        mark_messages(&mut request.messages);
+        let plan = self.plan(&request);
+        // A summary may be written by another model, whose room says nothing about the conversation's.
+        if request.purpose != Purpose::Background {
+            self.line.tell(News::Room(room(&plan)));
+        }
+        if plan.attempts.is_empty() {
+            return self.failed(step, nobody(&plan, &self.loaded), FailureKind::Final);
+        }
+        let heard = Heard { line: &self.line, failed: Mutex::default() };
+        let mut reply = match self.upstream.ask(&plan, &request, &heard).await {
+            Ok(reply) => reply,
+            Err(error) => return self.no_answer(step, &error),
+        };
+        let target = reply.target().clone();
+        let failed = heard.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.line.tell(News::Routed(routed(step, &plan, &target.to_string(), failed)));
+        for loss in reply.losses() {
+            self.line.tell(News::Note(
+                NoteKind::Loss,
+                format!("{target} was not told `{}`: {}", loss.path, loss.reason),
+            ));
+        }
+        loop {
+            match batch(&mut reply).await {
+                Batch::Events(events) => self.line.tell(News::Reply(step, events)),
+                Batch::End(events) => {
+                    self.line.tell(News::Reply(step, events));
+                    break;
+                }
+                Batch::Broken(events, broken) => {
+                    self.line.tell(News::Reply(step, events));
+                    return self.failed(step, broken.error.message, FailureKind::Broke);
+                }
+            }
+        }
+        self.mended(&mut reply);
+        let attempt = plan.attempts.iter().find(|attempt| attempt.target == target);
+        let usage = reply.usage().clone();
+        let client = Client { headers: &[], name: Some("rail") };
+        let key = facts(&request, &client, 0).session;
+        let virtual_model = plan.virtual_model.as_deref();
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).saw(
+            key,
+            &target,
+            virtual_model,
+            &usage,
+            now(),
+        );
+        let spent = Spent {
+            step,
+            target: target.to_string(),
+            cost_usd: attempt.and_then(|attempt| cost(attempt, &usage)),
+            usage,
+            duration_ms: millis(began),
+            ..Spent::default()
+        };
+        self.line.tell(News::ReplyEnded(step, Box::new(spent)));
+    }
+
+    /// Who may answer.
+    pub(super) fn plan(&self, request: &Request) -> Plan {
+        let client = Client { headers: &[], name: Some("rail") };
+        let facts = facts(request, &client, estimate(request).total());
+        let session = {
+            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.get(facts.session).cloned()
+        };
+        let (health, learned) = (self.upstream.health(), self.upstream.learned());
+        let routing = &*self.loaded.routing;
+        let input =
+            PlanInput { routing, facts: &facts, health: &health, session: session.as_ref(), now: now() };
+        calibrated(&input, |target| learned.calibration(target)).0
+    }
+
+    /// How much those take who may answer.
+    pub(super) fn room(&self, request: &Request) -> Option<Room> {
+        room(&self.plan(request))
+    }
+
+    fn mended(&self, reply: &mut Reply) {
+        for note in reply.repairs().notes {
+            self.line.tell(News::Note(NoteKind::Repair, note.to_string()));
+        }
+    }
+
+    fn no_answer(&self, step: StepId, error: &NoAnswer) {
+        let kind = match error.error.fault() {
+            Fault::TooLong => FailureKind::TooLong,
+            Fault::Target | Fault::Request | Fault::Passing => FailureKind::Final,
+        };
+        self.failed(step, error.error.message.clone(), kind);
+    }
+
+    fn failed(&self, step: StepId, why: String, kind: FailureKind) {
+        self.line.tell(News::ReplyFailed(step, AskFailure { why, kind }));
+    }
+}
+
+fn cost(attempt: &Attempt, usage: &rail_model::Usage) -> Option<f64> {
+    attempt.profile.cost(usage).or_else(|| attempt.provider.is_free().then_some(0.0))
+}
+
+/// How much the largest of the targets takes; nothing when one of them is not known.
+fn room(plan: &Plan) -> Option<Room> {
+    let mut most: Option<Room> = None;
+    for Attempt { profile, .. } in &plan.attempts {
+        let output = profile.max_output.unwrap_or(USUAL_OUTPUT);
+        let limit = profile.room(output)?.saturating_add(output);
+        if most.is_none_or(|room| room.limit < limit) {
+            // Half of a small window is left for what is read.
+            most = Some(Room { limit, output: output.min(limit / 4) });
+        }
+    }
+    most
+}
+
+fn routed(step: StepId, plan: &Plan, target: &str, failed: Vec<(String, String)>) -> Routed {
+    Routed {
+        step,
+        asked: plan.asked.clone(),
+        virtual_model: plan.virtual_model.clone(),
+        why: plan.why.clone(),
+        target: target.to_owned(),
+        failed,
+    }
+}
+
+/// Why nobody can be asked, and what to do about it.
+fn nobody(plan: &Plan, loaded: &Loaded) -> String {
+    if loaded.routing.providers.is_empty() {
+        return "no provider is configured and no model server was found on this machine; run `rail init`, or write one under \
+                [providers] in the configuration"
+            .to_owned();
+    }
+    let skipped: Vec<String> =
+        plan.skipped.iter().map(|skipped| format!("{}: {}", skipped.target, skipped.why)).collect();
+    let why = if skipped.is_empty() { plan.why.clone() } else { skipped.join("; ") };
+    format!("no target can serve `{}` ({why}); `rail route explain` says more", plan.asked)
+}
+
+/// Some events of an answer, and whether it goes on.
+enum Batch {
+    Events(Vec<Event>),
+    End(Vec<Event>),
+    Broken(Vec<Event>, Broken),
+}
+
+/// Waits for the next event, and takes all that are there by then: they are written down and shown together.
+async fn batch(reply: &mut Reply) -> Batch {
+    let mut events = match reply.next().await {
+        Some(Ok(event)) => vec![event],
+        Some(Err(broken)) => return Batch::Broken(Vec::new(), broken),
+        None => return Batch::End(Vec::new()),
+    };
+    loop {
+        let ready = {
+            let mut next = pin!(reply.next());
+            std::future::poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await
+        };
+        match ready {
+            Poll::Ready(Some(Ok(event))) => events.push(event),
+            Poll::Ready(Some(Err(broken))) => return Batch::Broken(events, broken),
+            Poll::Ready(None) => return Batch::End(events),
+            Poll::Pending => return Batch::Events(events),
+        }
+    }
+}
+
+/// Hears what happens to a request, and tells the user what matters.
+struct Heard<'a> {
+    line: &'a Line,
+    failed: Mutex<Vec<(String, String)>>,
+}
+
+impl Notes for Heard<'_> {
+    fn note(&self, note: Note) {
+        let text = match note {
+            Note::Sent(sent) => {
+                let Some(why) = failure(&sent) else { return };
+                let target = sent.target.to_string();
+                let text = format!("{target} failed: {why}");
+                self.failed.lock().unwrap_or_else(PoisonError::into_inner).push((target, why));
+                text
+            }
+            Note::Retrying { target, wait } => {
+                format!("{target} is asked again in {:.1} s", wait.as_secs_f64())
+            }
+            Note::Fixing { target, because, .. } => {
+                format!("{target} is asked again with a change: {because}")
+            }
+            Note::Refused { target, because, .. } => format!("{target} can't be used: {because}"),
+            Note::CircuitOpened { target, because } => {
+                format!("{target} is left alone for a while: {because}")
+            }
+            Note::NotKept { problem } => problem,
+            Note::Deferred { .. }
+            | Note::Probing { .. }
+            | Note::Sending { .. }
+            | Note::Learned { .. }
+            | Note::Lost { .. } => return,
+        };
+        self.line.tell(News::Note(NoteKind::Failover, text));
+    }
+}
+
+/// What went wrong with a send, if something did.
+fn failure(sent: &Sent) -> Option<String> {
+    match &sent.outcome {
+        Outcome::Failed { problem, .. } => Some(problem.clone()),
+        Outcome::Empty => Some("its answer was empty".to_owned()),
+        Outcome::Answered | Outcome::Left => None,
+    }
+}

@@ -1,0 +1,90 @@
+//! What the machine wants, done in order.
+
+use std::sync::Arc;
+
+use rail_journal::JournalError;
+use rail_proto::{Done, SessionEvent};
+use tokio_util::sync::CancellationToken;
+
+use super::ports::News;
+use super::{Agent, Figures};
+use crate::hooks::{HookEvent, StopRound};
+use crate::machine::{Effect, Input, StepId};
+
+impl Agent {
+    /// Gives the machine an input and does what it wants.
+    pub(super) fn input(&mut self, input: Input) -> Result<(), JournalError> {
+        let mut effects = Vec::new();
+        self.machine.step(input, &mut effects);
+        self.carry_out(effects)
+    }
+
+    /// Does the effects in order. What can't be written ends it: nothing that follows may be done then.
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<(), JournalError> {
+        for effect in effects {
+            match effect {
+                Effect::Persist(record) => self.write(record)?,
+                Effect::Sync => self.writer.sync()?,
+                Effect::Emit(event) => self.told(*event),
+                Effect::Ask(step, request) => {
+                    let cancel = self.token(step);
+                    self.tasks.spawn(Arc::clone(&self.asking).run(step, request, cancel));
+                }
+                Effect::RunTools(step, calls) => self.run_tools(step, calls),
+                Effect::Cancel(step) => {
+                    if let Some(cancel) = self.running.remove(&step) {
+                        cancel.cancel();
+                    }
+                    self.asks.clear();
+                    self.choices.clear();
+                }
+                Effect::Ending(step, text) => self.ending(step, text),
+            }
+        }
+        Ok(())
+    }
+
+    /// A token to cancel a step by; those of earlier steps are of no use any more.
+    pub(super) fn token(&mut self, step: StepId) -> CancellationToken {
+        self.running.retain(|_, token| !token.is_cancelled());
+        let cancel = CancellationToken::new();
+        self.running.insert(step, cancel.clone());
+        cancel
+    }
+
+    fn told(&mut self, event: SessionEvent) {
+        let event = match event {
+            SessionEvent::Done(Done { reason, text, turns, cost_usd, .. }) => {
+                self.running.clear();
+                let done = Done { reason, text, turns, cost_usd, ..self.figures() };
+                // What waits begins the next task right behind this: its figures are its own.
+                self.task = Figures::default();
+                self.held = false;
+                SessionEvent::Done(done)
+            }
+            SessionEvent::Prompted(prompt) => {
+                if self.task.began.is_none() || !self.machine.is_busy() {
+                    self.task_begins();
+                }
+                SessionEvent::Prompted(prompt)
+            }
+            SessionEvent::Spent(spent) => {
+                self.task.api_ms += spent.duration_ms;
+                SessionEvent::Spent(spent)
+            }
+            other => other,
+        };
+        self.emit(event);
+    }
+
+    /// Asks the hooks whether the task may end.
+    fn ending(&mut self, step: StepId, text: String) {
+        let round = if self.held { StopRound::Again } else { StopRound::First };
+        let event = HookEvent::Stop { last_message: (!text.is_empty()).then_some(text), round };
+        let (hooks, line, cancel) = (Arc::clone(&self.hooks), self.line.clone(), self.token(step));
+        self.tasks.spawn(async move {
+            let outcome = Box::new(hooks.run(&event, &cancel).await);
+            line.tell(News::MayEnd { step, outcome });
+        });
+    }
+}

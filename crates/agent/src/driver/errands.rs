@@ -1,0 +1,149 @@
+//! What is run and read for the user's own words: the shell commands and files of slash commands, and files that a prompt names.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rail_model::{CallId, CallKind, Part, ToolCall};
+use rail_permit::{Answer, Policy, Question, Rule};
+use rail_tool::{
+    Asks, BoxFuture, Dialect, Executor, HookedCall, Hooks, Outcome, Parts, Reply, Session, ToolEvent, Watch,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{Agent, show};
+use crate::commands::Sources;
+
+/// Calls that are made for the user's own words. Each is judged as one of the model's would be, and hooks see it; nobody is asked, so
+/// that what would be asked about is not done.
+pub struct Errands {
+    session: Arc<Session>,
+    policy: Policy,
+    hooks: Arc<dyn Hooks>,
+}
+
+impl Agent {
+    /// What runs and reads for the user's own words in this session.
+    pub fn errands(&self) -> Errands {
+        Errands {
+            session: Arc::clone(&self.session),
+            policy: Policy::clone(&self.executor.policy()),
+            hooks: Arc::clone(&self.hooks) as Arc<dyn Hooks>,
+        }
+    }
+
+    /// Allows this besides, as long as this session is open.
+    pub fn allow(&self, rules: Vec<Rule>) {
+        self.executor.change_policy(|policy| policy.rules.allow.extend(rules));
+    }
+}
+
+impl Errands {
+    /// What a file holds, as a model is shown it: text, or an image. Of a folder it is what lies in it. Nothing where there is neither.
+    ///
+    /// # Errors
+    /// It may not be read, or can't.
+    pub async fn attach(&self, path: &str) -> Option<Result<Vec<Part>, String>> {
+        let path = self.absolute(path);
+        let kind = std::fs::metadata(&path).ok()?;
+        let text = path.to_str()?;
+        let (tool, input) = if kind.is_dir() {
+            ("list_directory", json!({"path": text}))
+        } else {
+            ("read_file", json!({"file_path": text}))
+        };
+        let outcome = self.call(tool, input, &[]).await;
+        Some(if outcome.success() { Ok(outcome.parts) } else { Err(outcome.text()) })
+    }
+
+    fn absolute(&self, path: &str) -> PathBuf {
+        let of_home = path.strip_prefix("~/").zip(self.session.home.as_deref());
+        of_home.map_or_else(|| self.session.cwd().join(Path::new(path)), |(rest, home)| home.join(rest))
+    }
+
+    async fn call(&self, tool: &str, input: Value, allowed: &[Rule]) -> Outcome {
+        let mut policy = self.policy.clone();
+        policy.rules.allow.extend(allowed.iter().cloned());
+        let executor = Executor::new(Parts {
+            registry: rail_tools::registry(),
+            dialect: Dialect::default(),
+            session: Arc::clone(&self.session),
+            policy,
+            asks: Arc::new(Nobody),
+            hooks: Arc::clone(&self.hooks),
+            watch: Arc::new(Nobody),
+        });
+        let call = ToolCall {
+            id: CallId::Given(format!("errand_{tool}")),
+            name: tool.to_owned(),
+            arguments: input.to_string(),
+            kind: CallKind::Function,
+        };
+        let mut outcomes = executor.run(vec![call.clone()], &CancellationToken::new()).await;
+        outcomes.pop().unwrap_or_else(|| Outcome {
+            call,
+            end: rail_tool::End::Crashed,
+            parts: vec![Part::text("the call has no result; this is a fault of rail")],
+            display: None,
+            notes: Vec::new(),
+            cause: None,
+            repairs: Vec::new(),
+            took: std::time::Duration::ZERO,
+        })
+    }
+}
+
+impl Sources for Errands {
+    fn run<'a>(&'a self, command: &'a str, allowed: &'a [Rule]) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(async move {
+            let outcome = self.call("bash", json!({"command": command}), allowed).await;
+            if outcome.success() { Ok(output_of(&outcome.text())) } else { Err(outcome.text()) }
+        })
+    }
+
+    fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Option<Result<Vec<Part>, String>>> {
+        Box::pin(self.attach(path))
+    }
+}
+
+/// What a command printed, without the tool's last line on how it ended: a text that is put together must not differ from run to run.
+fn output_of(text: &str) -> String {
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    if last.starts_with("[done in ") && last.ends_with(']') { before.to_owned() } else { text.to_owned() }
+}
+
+/// Nobody can be asked, and nobody looks on.
+struct Nobody;
+
+impl Asks for Nobody {
+    fn ask<'a>(&'a self, call: &'a HookedCall, question: &'a Question) -> BoxFuture<'a, Reply> {
+        let way = show::permission(call.clone(), question).without_anybody;
+        Box::pin(std::future::ready(Answer::Nobody(way).into()))
+    }
+
+    fn keep(&self, _: &[Rule]) -> Result<(), String> {
+        Err("nobody was asked".to_owned())
+    }
+}
+
+impl Watch for Nobody {
+    fn event(&self, _: ToolEvent) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::output_of;
+
+    #[test]
+    fn how_a_command_ended_is_no_output() {
+        for (text, output) in [
+            ("a\nb\n[done in 3 ms]", "a\nb"),
+            ("[done in 3 ms, no output]", ""),
+            ("[done", "[done"),
+            ("a\n[the working folder is now `/x`]", "a\n[the working folder is now `/x`]"),
+            ("", ""),
+        ] {
+            assert_eq!(output_of(text), output, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The driver: one loop that turns the world into inputs of the machine, and does what the machine wants, in order.
+
+mod ask;
+mod clock;
+mod effects;
+mod errands;
+mod heard;
+mod open;
+mod ports;
+mod rewind;
+mod show;
+mod tools;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rail_journal::snapshots::{History, Snapshots};
+use rail_journal::{JournalError, Record, Writer};
+use rail_permit::Question;
+use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent};
+use rail_tool::{Executor, Registry, Session};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
+use crate::machine::{Input, Machine, StepId};
+use crate::memory::Memory;
+use ask::Asking;
+use clock::{now, today};
+pub use errands::Errands;
+pub use open::{Begin, OpenError, Setup};
+use ports::{Line, News};
+
+/// How long calls that are interrupted have to say how far they were: an interruption is felt.
+const LAST_WORDS: Duration = Duration::from_millis(80);
+/// How long what was left in the background has to end.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// An event with its number, counted from 1.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Numbered {
+    /// The number.
+    pub seq: u64,
+    /// The event.
+    pub event: SessionEvent,
+}
+
+/// A front end's two ends of a session.
+#[derive(Debug)]
+pub struct Handle {
+    /// Where commands go. When all senders are gone the session ends.
+    pub commands: mpsc::UnboundedSender<Command>,
+    /// Where events come from.
+    pub events: mpsc::UnboundedReceiver<Numbered>,
+}
+
+/// A session that runs.
+pub struct Agent {
+    machine: Machine,
+    writer: Writer,
+    opened: Opened,
+    commands: mpsc::UnboundedReceiver<Command>,
+    events: mpsc::UnboundedSender<Numbered>,
+    news: mpsc::UnboundedReceiver<News>,
+    line: Line,
+    seq: u64,
+    asking: Arc<Asking>,
+    executor: Arc<Executor>,
+    registry: Registry,
+    session: Arc<Session>,
+    hooks: Arc<HookRunner>,
+    memory: Memory,
+    snapshots: Option<Arc<Snapshots>>,
+    history: History,
+    /// The steps of the history, by their numbers.
+    steps: Vec<u64>,
+    tasks: JoinSet<()>,
+    running: BTreeMap<StepId, CancellationToken>,
+    /// The last calls that were begun: the next ones wait for their end.
+    last_tools: Option<oneshot::Receiver<()>>,
+    asks: BTreeMap<String, (Box<Question>, oneshot::Sender<rail_tool::Reply>)>,
+    choices: BTreeMap<String, oneshot::Sender<rail_proto::Chosen>>,
+    /// The native names of tools of calls that run.
+    names: BTreeMap<String, String>,
+    task: Figures,
+    /// Whether a hook already did not let this task end.
+    held: bool,
+    begun: StartSource,
+    /// What the user said and the hooks have not seen yet; they are looking at the first.
+    prompts: VecDeque<Prompt>,
+    /// Whether the user interrupted what the hooks are looking at.
+    withdrawn: bool,
+}
+
+/// What is told of a task at its end.
+#[derive(Default)]
+struct Figures {
+    began: Option<Instant>,
+    api_ms: u64,
+    denials: Vec<(String, String)>,
+    /// What would allow a call, by its id.
+    ways: BTreeMap<String, String>,
+}
+
+impl Agent {
+    /// Runs the session until it is ended, and gives back what could not be kept, if something could not.
+    ///
+    /// # Errors
+    /// The journal can't be written any more.
+    pub async fn run(mut self) -> Result<(), JournalError> {
+        let done = self.work().await;
+        if let Err(error) = &done {
+            let text = format!("the session was ended: {error}");
+            self.emit(SessionEvent::Done(Done { reason: Reason::Failed, text, ..self.figures() }));
+        }
+        self.close().await;
+        done
+    }
+
+    async fn work(&mut self) -> Result<(), JournalError> {
+        self.begin().await?;
+        loop {
+            tokio::select! {
+                biased;
+                news = self.news.recv() => match news {
+                    Some(news) => self.heard(news)?,
+                    None => return Ok(()),
+                },
+                command = self.commands.recv() => match command {
+                    None | Some(Command::End) => return self.interrupt().await,
+                    Some(command) => self.command(command).await?,
+                },
+                // Ended tasks are taken away.
+                Some(_) = self.tasks.join_next() => {}
+            }
+        }
+    }
+
+    async fn begin(&mut self) -> Result<(), JournalError> {
+        self.emit(SessionEvent::Opened(self.opened.clone()));
+        for problem in self.hooks.problems().to_vec() {
+            self.note(NoteKind::Hook, problem);
+        }
+        let event = HookEvent::SessionStart { source: self.begun, model: Some(self.opened.model.clone()) };
+        let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
+        self.hook_said("SessionStart", &outcome);
+        outcome.context.into_iter().try_for_each(|text| self.input(Input::Tell(text)))
+    }
+
+    async fn command(&mut self, command: Command) -> Result<(), JournalError> {
+        match command {
+            Command::Submit(prompt) => self.submit(prompt),
+            Command::Interrupt => return self.interrupt().await,
+            Command::Answer { ask, answer } => {
+                if let Some((question, reply)) = self.asks.remove(&ask) {
+                    // Who asked may not want to know any more.
+                    let _ = reply.send(show::answer(&question, answer));
+                }
+            }
+            Command::Choose { ask, chosen } => {
+                if let Some(reply) = self.choices.remove(&ask) {
+                    let _ = reply.send(chosen);
+                }
+            }
+            Command::SetMode(mode) => return self.set_mode(mode),
+            Command::SetModel(model) => {
+                self.write(Record::Model(model.clone()))?;
+                self.input(Input::SetModel(model))?;
+                return self.learn_room();
+            }
+            Command::Compact { keep } => return self.compact(keep).await,
+            Command::Undo => return self.undo().await,
+            Command::Redo => return self.redo().await,
+            Command::Rewind { turn, what } => return self.rewind(turn, what).await,
+            // Taken care of before.
+            Command::End => {}
+        }
+        Ok(())
+    }
+
+    /// How much the model takes that is asked next: a conversation that goes on with another one may not fit it.
+    fn learn_room(&mut self) -> Result<(), JournalError> {
+        let room = self.asking.room(&self.machine.next_request());
+        self.input(Input::Room(room))
+    }
+
+    /// What the user says goes to the hooks first, beside everything else, one after the other: the order stays.
+    fn submit(&mut self, prompt: Prompt) {
+        self.prompts.push_back(prompt);
+        if self.prompts.len() == 1 {
+            self.next_prompt();
+        }
+    }
+
+    fn next_prompt(&mut self) {
+        let Some(prompt) = self.prompts.front() else { return };
+        let texts: Vec<&str> = prompt.parts.iter().filter_map(rail_model::Part::as_text).collect();
+        let event = HookEvent::UserPromptSubmit { prompt: texts.join("\n") };
+        let (hooks, line) = (Arc::clone(&self.hooks), self.line.clone());
+        self.tasks.spawn(async move {
+            let outcome = Box::new(hooks.run(&event, &CancellationToken::new()).await);
+            line.tell(News::Submitted { outcome });
+        });
+    }
+
+    async fn compact(&mut self, keep: Option<String>) -> Result<(), JournalError> {
+        use crate::hooks::CompactTrigger::Manual;
+        let instructions = keep.clone().unwrap_or_default();
+        let event = HookEvent::PreCompact { trigger: Manual, instructions };
+        let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
+        self.hook_said("PreCompact", &outcome);
+        match outcome.blocked {
+            Some(why) => {
+                self.note(
+                    NoteKind::Context,
+                    format!("a hook did not let the conversation be made shorter: {why}"),
+                );
+                Ok(())
+            }
+            None => self.input(Input::Compact(keep)),
+        }
+    }
+
+    fn set_mode(&mut self, mode: rail_proto::Mode) -> Result<(), JournalError> {
+        let permit = show::to_permit(mode);
+        if self.executor.policy().mode == permit {
+            // Whoever asked for it waits to hear that it is so.
+            self.emit(SessionEvent::Mode(mode));
+            return Ok(());
+        }
+        self.executor.change_policy(|policy| policy.mode = permit);
+        self.mode_changed(permit)?;
+        self.input(Input::Tell(mode_told(permit).to_owned()))
+    }
+
+    /// Another mode is in force: it is written down and told.
+    fn mode_changed(&mut self, mode: rail_permit::Mode) -> Result<(), JournalError> {
+        let shown = show::to_proto(mode);
+        self.hooks.set_mode(mode);
+        self.write(Record::Mode(open::mode_word(shown).to_owned()))?;
+        self.emit(SessionEvent::Mode(shown));
+        Ok(())
+    }
+
+    /// Ends whatever runs. Calls have a moment to say how far they were.
+    async fn interrupt(&mut self) -> Result<(), JournalError> {
+        self.running.values().for_each(CancellationToken::cancel);
+        self.asks.clear();
+        self.choices.clear();
+        self.withdrawn = !self.machine.is_busy() && !self.prompts.is_empty();
+        let Some(step) = self.machine.executing() else { return self.input(Input::Interrupt) };
+        self.input(Input::LastCalls)?;
+        let deadline = tokio::time::sleep(LAST_WORDS);
+        tokio::pin!(deadline);
+        while self.machine.executing() == Some(step) {
+            tokio::select! {
+                news = self.news.recv() => match news {
+                    // Whatever else comes meanwhile counts too: nothing that was said is lost.
+                    Some(news) => self.heard(news)?,
+                    None => break,
+                },
+                () = &mut deadline => break,
+            }
+        }
+        self.asks.clear();
+        self.choices.clear();
+        if self.machine.executing() == Some(step) { self.input(Input::Interrupt) } else { Ok(()) }
+    }
+
+    /// Ends all that was begun.
+    async fn close(&mut self) {
+        self.running.values().for_each(CancellationToken::cancel);
+        self.tasks.shutdown().await;
+        rail_tools::end_commands(&self.session, GRACE).await;
+        let event = HookEvent::SessionEnd { reason: EndReason::Other };
+        let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
+        self.hook_said("SessionEnd", &outcome);
+        // What is not safe by now was told when it was written.
+        let _ = self.writer.sync();
+        self.emit(SessionEvent::Closed);
+    }
+
+    fn write(&mut self, record: Record) -> Result<(), JournalError> {
+        self.writer.append(today(), record).map(drop)
+    }
+
+    fn note(&mut self, kind: NoteKind, text: String) {
+        self.emit(SessionEvent::Note { kind, text });
+    }
+
+    fn emit(&mut self, event: SessionEvent) {
+        self.seq += 1;
+        // Nobody may be listening any more; the journal is.
+        let _ = self.events.send(Numbered { seq: self.seq, event });
+    }
+
+    fn figures(&self) -> Done {
+        let duration_ms = self.task.began.map_or(0, clock::millis);
+        Done { duration_ms, api_ms: self.task.api_ms, denials: self.task.denials.clone(), ..Done::default() }
+    }
+
+    /// A task begins.
+    fn task_begins(&mut self) {
+        self.task = Figures { began: Some(now()), ..Figures::default() };
+        self.held = false;
+    }
+}
+
+fn mode_told(mode: rail_permit::Mode) -> &'static str {
+    match mode {
+        rail_permit::Mode::Default => {
+            "The permission mode is now `default`: the user is asked before you write or run something."
+        }
+        rail_permit::Mode::AcceptEdits => {
+            "The permission mode is now `accept-edits`: you may edit files of the workspace without asking."
+        }
+        rail_permit::Mode::Plan => {
+            "The permission mode is now `plan`: look and plan only; calls that write or run something are refused until the user agrees."
+        }
+        rail_permit::Mode::Bypass => "The permission mode is now `bypass`: calls are done without asking.",
+    }
+}

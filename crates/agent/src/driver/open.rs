@@ -1,0 +1,321 @@
+//! How a session begins or goes on.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use rail_config::{Env, Loaded, Trusted};
+use rail_journal::snapshots::{History, Limits, Snapshots, Step};
+use rail_journal::store::Store;
+use rail_journal::{
+    JournalError, Prompt, Record, Resumed, SessionId, VERSION, Window, Writer, project_key, session_folder,
+};
+use rail_model::Request;
+use rail_permit::Policy;
+use rail_proto::{Mode, Opened};
+use rail_route::ModelProfile;
+use rail_tool::{Dialect, Executor, Parts, Registry, Session};
+use rail_upstream::Upstream;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::ask::Asking;
+use super::clock::{now, today};
+use super::ports::Line;
+use super::{Agent, Figures, Handle, show};
+use crate::hooks::{CallbackHooks, HookFacts, HookRunner, StartSource};
+use crate::machine::{Bounds, Head, Machine};
+use crate::memory::{Memory, MemoryPlaces};
+use crate::prompt::{self, Environment, Gathered};
+
+/// What a session is made of.
+pub struct Setup {
+    /// The configuration.
+    pub loaded: Arc<Loaded>,
+    /// The environment.
+    pub env: Env,
+    /// The way to models.
+    pub upstream: Upstream,
+    /// The tools there are, of all generations that the session has.
+    pub registry: Registry,
+    /// What the user allows.
+    pub policy: Policy,
+    /// What all calls share; its folder is set by the session itself.
+    pub session: Session,
+    /// Whether the folder is trusted.
+    pub trusted: Trusted,
+    /// The model to ask.
+    pub model: String,
+    /// What ends a task early.
+    pub bounds: Bounds,
+    /// Where sessions and snapshots are kept.
+    pub state: PathBuf,
+    /// Whether a session begins or goes on.
+    pub begin: Begin,
+    /// The names of the slash commands there are.
+    pub commands: Vec<String>,
+    /// What takes the place of the base text of the system prompt.
+    pub role: Option<String>,
+    /// What is said at the end of the system prompt.
+    pub also: Option<String>,
+    /// Hooks of the client's, which are called back.
+    pub callbacks: Option<CallbackHooks>,
+}
+
+/// Whether a session begins or goes on.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Begin {
+    /// A new one, with an id of its own or this one.
+    New(Option<SessionId>),
+    /// The one in this folder.
+    Resume(PathBuf),
+}
+
+/// Why a session can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Its journal can't be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// No id could be made.
+    #[error("no id can be made for the session: {0}")]
+    Id(std::io::Error),
+}
+
+impl Agent {
+    /// Opens a session; it runs once [`Agent::run`] is awaited.
+    ///
+    /// # Errors
+    /// Its journal can't be written or read.
+    pub fn open(mut setup: Setup) -> Result<(Self, Handle), OpenError> {
+        let (mut writer, resumed) = journal(&setup)?;
+        let (commands_to, commands) = mpsc::unbounded_channel();
+        let (events, events_from) = mpsc::unbounded_channel();
+        let (news_to, news) = mpsc::unbounded_channel();
+        let workspace = setup.session.workspace.clone();
+        let line = Line {
+            to: news_to,
+            step: Arc::new(AtomicU64::new(0)),
+            workspace: workspace.clone(),
+            trusted: setup.trusted,
+        };
+        if let Some(resumed) = &resumed {
+            recall(&mut setup, resumed);
+        }
+        let asking = Arc::new(Asking {
+            upstream: setup.upstream.clone(),
+            loaded: Arc::clone(&setup.loaded),
+            sessions: Mutex::default(),
+            line: line.clone(),
+        });
+        let agent = &setup.loaded.settings.agent;
+        let registry = prompt::available(&setup.registry, agent.generation, &setup.policy);
+        let mut memory = Memory::new(memory_places(&setup), now);
+        let found = memory.begin();
+        let (head, dialect) = match resumed.as_ref().and_then(|resumed| resumed.head.clone()) {
+            Some(Prompt { system, tools, dialect }) => {
+                let head = Head { model: setup.model.clone(), system, tools, ..Head::default() };
+                (head, Dialect::named(&dialect))
+            }
+            None => {
+                let gathered = Gathered {
+                    registry: registry.clone(),
+                    limits: setup.session.limits.clone(),
+                    environment: Environment::gather(&setup.env, &workspace, today().0 / 1000),
+                    memory: found,
+                    skills: Vec::new(),
+                    role: setup.role.clone(),
+                };
+                let (head, written) = head(&setup, &asking, &gathered);
+                let dialect = Dialect::named(&written.dialect);
+                writer.append(today(), Record::Prompt(written))?;
+                (head, dialect)
+            }
+        };
+        let mut effects = Vec::new();
+        let (history, steps) = history(resumed.as_ref());
+        let opened = opened(&setup, &writer, &head, resumed.as_ref());
+        let begun = if resumed.is_some() { StartSource::Resume } else { StartSource::Startup };
+        let machine = match resumed {
+            Some(Resumed { window, .. }) => {
+                Machine::resumed(head, setup.bounds.clone(), window, &mut effects)
+            }
+            None => Machine::resumed(head, setup.bounds.clone(), Window::default(), &mut effects),
+        };
+        let mut session = setup.session;
+        session.folder = writer.folder().join("outputs");
+        let session = Arc::new(session);
+        let facts = HookFacts {
+            id: opened.id.clone(),
+            transcript: writer.folder().join("journal.jsonl"),
+            session: Arc::clone(&session),
+        };
+        let hooks = HookRunner::new(&setup.loaded.settings.hooks, facts, Arc::new(line.clone()));
+        let hooks = Arc::new(match setup.callbacks {
+            Some(callbacks) => hooks.with_callbacks(callbacks),
+            None => hooks,
+        });
+        hooks.set_mode(setup.policy.mode);
+        let executor = Executor::new(Parts {
+            registry: registry.clone(),
+            session: Arc::clone(&session),
+            policy: setup.policy,
+            asks: Arc::new(line.clone()),
+            hooks: Arc::clone(&hooks) as Arc<dyn rail_tool::Hooks>,
+            watch: Arc::new(line.clone()),
+            dialect,
+        });
+        let store = Store::at(setup.state.join("snapshots").join(project_key(&workspace)));
+        let snapshots = Some(Arc::new(Snapshots::open(store, &workspace, Limits::default())));
+        let mut agent = Self {
+            machine,
+            writer,
+            opened,
+            commands,
+            events,
+            news,
+            line,
+            seq: 0,
+            asking,
+            executor: Arc::new(executor),
+            registry,
+            session,
+            hooks,
+            memory,
+            snapshots,
+            history,
+            steps,
+            tasks: JoinSet::new(),
+            running: Default::default(),
+            last_tools: None,
+            asks: Default::default(),
+            choices: Default::default(),
+            names: Default::default(),
+            task: Figures::default(),
+            held: false,
+            prompts: VecDeque::new(),
+            withdrawn: false,
+            begun,
+        };
+        agent.carry_out(effects)?;
+        agent.learn_room()?;
+        Ok((agent, Handle { commands: commands_to, events: events_from }))
+    }
+}
+
+/// The journal of the session, new or with what it holds.
+fn journal(setup: &Setup) -> Result<(Writer, Option<Resumed>), OpenError> {
+    match &setup.begin {
+        Begin::Resume(folder) => {
+            let (writer, resumed) = Writer::resume(folder)?;
+            Ok((writer, Some(resumed)))
+        }
+        Begin::New(id) => {
+            let id = match id {
+                Some(id) => id.clone(),
+                None => SessionId::mint(today()).map_err(OpenError::Id)?,
+            };
+            let folder = session_folder(&setup.state.join("sessions"), &setup.session.workspace, &id);
+            let opened = rail_journal::Opened {
+                version: VERSION,
+                id,
+                cwd: setup.session.workspace.clone(),
+                model: setup.model.clone(),
+                parent: None,
+                agent_of: None,
+            };
+            Ok((Writer::create(&folder, today(), opened)?, None))
+        }
+    }
+}
+
+/// What was so in the session that goes on is so again.
+fn recall(setup: &mut Setup, resumed: &Resumed) {
+    let mode = resumed.state.mode.as_deref().and_then(mode_of).map(show::to_permit);
+    // What was allowed to a session is no leave for the next one; planning is a restriction, and stays.
+    if let (rail_permit::Mode::Default, Some(mode @ rail_permit::Mode::Plan)) = (setup.policy.mode, mode) {
+        setup.policy.mode = mode;
+    }
+    if setup.model.is_empty() {
+        setup.model.clone_from(&resumed.state.model);
+    }
+    let todos = resumed.state.todos.clone().and_then(|todos| serde_json::from_value(todos).ok());
+    if let Some(todos) = todos {
+        rail_tools::recall(&setup.session, &rail_tool::OutputNote::Todos(todos));
+    }
+}
+
+fn memory_places(setup: &Setup) -> MemoryPlaces {
+    let user: Option<&Path> = setup.loaded.places.as_ref().map(|places| places.config.as_path());
+    let names = &setup.loaded.settings.agent.memory_files;
+    MemoryPlaces::find(&setup.session.workspace, user, setup.env.home(), names)
+}
+
+/// The head of all requests, and how it is written down.
+fn head(setup: &Setup, asking: &Asking, gathered: &Gathered) -> (Head, Prompt) {
+    // As the first request will be, as far as that is known: routing looks at whether there are tools.
+    let tools = gathered.registry.shown("native", &gathered.limits).map(|(_, declared)| declared).collect();
+    let request = Request { model: setup.model.clone(), tools, stream: true, ..Request::default() };
+    let plan = asking.plan(&request);
+    let unknown = ModelProfile::default();
+    let profile = plan.attempts.first().map_or(&unknown, |attempt| &attempt.profile);
+    let input = prompt::input_for(&setup.loaded.settings.agent, profile, gathered);
+    let mut built = prompt::build(&input);
+    if let Some(text) = &setup.also {
+        let tokens = rail_route::tokens(text);
+        built.parts.push(prompt::PromptPart { name: "also", text: text.clone(), tokens });
+    }
+    let (system, tools) = (built.system(), built.tools);
+    let written = Prompt { system: system.clone(), tools: tools.clone(), dialect: input.dialect.to_owned() };
+    (Head { model: setup.model.clone(), system, tools, ..Head::default() }, written)
+}
+
+/// The steps that can be undone.
+fn history(resumed: Option<&Resumed>) -> (History, Vec<u64>) {
+    let (mut history, mut steps) = (History::default(), Vec::new());
+    for snapshot in resumed.iter().flat_map(|resumed| &resumed.snapshots) {
+        if let (Ok(before), Ok(after)) = (snapshot.before.parse(), snapshot.after.parse()) {
+            history.record(Step { before, after });
+            steps.push(snapshot.step);
+        }
+    }
+    let undone = resumed.map_or(0, |resumed| resumed.undone);
+    if let Some(plan) = history.done().checked_sub(undone).and_then(|done| history.rewind(done)) {
+        history.went(&plan);
+    }
+    (history, steps)
+}
+
+fn opened(setup: &Setup, writer: &Writer, head: &Head, resumed: Option<&Resumed>) -> Opened {
+    let id = writer.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let torn = resumed.and_then(|resumed| resumed.torn.as_ref());
+    Opened {
+        id,
+        cwd: setup.session.workspace.display().to_string(),
+        model: setup.model.clone(),
+        tools: head.tools.iter().map(|tool| tool.name.clone()).collect(),
+        mode: show::to_proto(setup.policy.mode),
+        commands: setup.commands.clone(),
+        resumed: resumed.is_some(),
+        mended: torn.map(|torn| {
+            format!("the last line of the journal was not whole: {} bytes were set aside", torn.bytes)
+        }),
+    }
+}
+
+/// The mode's word in journals.
+pub(super) fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Default => "default",
+        Mode::AcceptEdits => "accept-edits",
+        Mode::Plan => "plan",
+        Mode::Bypass => "bypass",
+    }
+}
+
+fn mode_of(word: &str) -> Option<Mode> {
+    [Mode::Default, Mode::AcceptEdits, Mode::Plan, Mode::Bypass]
+        .into_iter()
+        .find(|mode| mode_word(*mode) == word)
+}

@@ -1,0 +1,153 @@
+//! What tools and permissions say, in the words of the protocol.
+
+use rail_edit::diff::{FileDiff, Mark};
+use rail_permit::{Answer, Facet, Offer, Question, Scope};
+use rail_proto::{Doing, FileChange, Finish, Hunk, Lasting, Leave, Line, PermissionAsk, Shown, ToolEnd};
+use rail_tool::{Display, End, HookedCall, Outcome, Reply};
+
+/// A call's result.
+pub(super) fn ended(step: u64, outcome: &Outcome) -> ToolEnd {
+    ToolEnd {
+        step,
+        result: outcome.result(),
+        success: outcome.success(),
+        end: finish(outcome.end),
+        shown: outcome.display.as_ref().map(shown),
+        duration_ms: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+fn finish(end: End) -> Finish {
+    match end {
+        End::Done => Finish::Done,
+        End::Refused => Finish::Refused,
+        End::Denied => Finish::Denied,
+        End::Hooked => Finish::Hooked,
+        End::Failed => Finish::Failed,
+        End::Crashed => Finish::Crashed,
+        End::Cancelled => Finish::Cancelled,
+    }
+}
+
+fn shown(display: &Display) -> Shown {
+    match display {
+        Display::Diff(files) => Shown::Diff { files: files.iter().map(change).collect() },
+        Display::Preview { text, lines } => Shown::Preview { text: text.clone(), lines: *lines },
+        Display::Todos(todos) => Shown::Todos { todos: todos.clone() },
+        Display::Summary(text) => Shown::Summary { text: text.clone() },
+    }
+}
+
+/// The changes of one file.
+pub(super) fn change(diff: &FileDiff) -> FileChange {
+    let hunk = |hunk: &rail_edit::diff::Hunk| Hunk {
+        old_start: hunk.old_start,
+        new_start: hunk.new_start,
+        lines: hunk.lines.iter().map(line).collect(),
+    };
+    FileChange {
+        path: diff.path.display().to_string(),
+        moved_from: diff.moved_from.as_ref().map(|path| path.display().to_string()),
+        hunks: diff.hunks.iter().map(hunk).collect(),
+        added: diff.added,
+        removed: diff.removed,
+    }
+}
+
+fn line(line: &rail_edit::diff::Line) -> Line {
+    let mark = match line.mark {
+        Mark::Same => rail_proto::Mark::Same,
+        Mark::Added => rail_proto::Mark::Added,
+        Mark::Removed => rail_proto::Mark::Removed,
+    };
+    Line { mark, text: line.text.clone() }
+}
+
+/// A question about a call, in the words of the protocol.
+pub(super) fn permission(call: HookedCall, question: &Question) -> PermissionAsk {
+    PermissionAsk {
+        id: call.id,
+        tool: call.tool,
+        input: call.input,
+        doing: question.facets.iter().map(doing).collect(),
+        why: question.reason.why.clone(),
+        always_asks: question.always_asks,
+        offers: question.offers.iter().map(leave).collect(),
+        without_anybody: without_anybody(question),
+    }
+}
+
+fn doing(facet: &Facet) -> Doing {
+    match facet {
+        Facet::Read(path) => Doing::Reads(path.display().to_string()),
+        Facet::Write(path) => Doing::Writes(path.display().to_string()),
+        Facet::Exec(exec) => Doing::Runs(exec.command.clone()),
+        Facet::Net(host) => Doing::Speaks(host.clone()),
+        Facet::Foreign => Doing::Foreign,
+    }
+}
+
+fn leave(offer: &Offer) -> Leave {
+    Leave { rules: offer.rules.iter().map(|rule| rule.text.clone()).collect(), says: offer.says.clone() }
+}
+
+/// What would allow it where nobody can be asked.
+fn without_anybody(question: &Question) -> String {
+    let mut rules = question.offers.iter().flat_map(|offer| &offer.rules);
+    match (rules.next(), question.facets.as_slice(), &question.reason.about) {
+        (Some(rule), _, _) => format!("allow it by `--allow '{}'`", rule.text),
+        // A secret: nothing is offered, but a rule that names it allows it.
+        (None, [Facet::Read(_)], Some(path)) if !question.always_asks => {
+            let written = if path.starts_with('/') { format!("/{path}") } else { path.clone() };
+            format!("allow it by `--allow 'Read({written})'`")
+        }
+        (None, _, _) => {
+            "it can be allowed only by somebody who is asked, or by `--permission-mode bypass`".to_owned()
+        }
+    }
+}
+
+/// The user's answer, in the words of permission.
+pub(super) fn answer(question: &Question, answer: rail_proto::Answer) -> Reply {
+    let answer = match answer {
+        rail_proto::Answer::Changed { input } => return Reply::Changed(input),
+        rail_proto::Answer::Once => Answer::Once,
+        rail_proto::Answer::Offer { at, lasting } => match question.offers.get(at) {
+            Some(offer) => Answer::Offer(offer.clone(), scope(lasting)),
+            None => Answer::Once,
+        },
+        rail_proto::Answer::No { why } => Answer::No(why),
+        rail_proto::Answer::Nobody => {
+            let way = without_anybody(question);
+            Answer::Nobody(format!("To have it done, {way}."))
+        }
+    };
+    answer.into()
+}
+
+fn scope(lasting: Lasting) -> Scope {
+    match lasting {
+        Lasting::Session => Scope::Session,
+        Lasting::Always => Scope::Always,
+    }
+}
+
+/// The mode, in the words of permission.
+pub(super) fn to_permit(mode: rail_proto::Mode) -> rail_permit::Mode {
+    match mode {
+        rail_proto::Mode::Default => rail_permit::Mode::Default,
+        rail_proto::Mode::AcceptEdits => rail_permit::Mode::AcceptEdits,
+        rail_proto::Mode::Plan => rail_permit::Mode::Plan,
+        rail_proto::Mode::Bypass => rail_permit::Mode::Bypass,
+    }
+}
+
+/// The mode, in the words of the protocol.
+pub(super) fn to_proto(mode: rail_permit::Mode) -> rail_proto::Mode {
+    match mode {
+        rail_permit::Mode::Default => rail_proto::Mode::Default,
+        rail_permit::Mode::AcceptEdits => rail_proto::Mode::AcceptEdits,
+        rail_permit::Mode::Plan => rail_proto::Mode::Plan,
+        rail_permit::Mode::Bypass => rail_proto::Mode::Bypass,
+    }
+}

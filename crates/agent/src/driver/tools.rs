@@ -1,0 +1,138 @@
+//! The calls of a step, with the workspace as it was before and after them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rail_journal::snapshots::{SnapshotError, SnapshotId, Snapshots};
+use rail_model::ToolCall;
+use rail_proto::NoteKind;
+use rail_tool::{Executor, Facet, FacetCx, Level, Session};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::Agent;
+use super::ports::{Line, News};
+use crate::machine::StepId;
+
+/// What the calls of a step may change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Changes {
+    /// Nothing.
+    Nothing,
+    /// Files, by commands alone.
+    ByCommand,
+    /// Files, by tools that know which.
+    Files,
+}
+
+/// All that the calls of a step need.
+struct Batch {
+    step: StepId,
+    calls: Vec<ToolCall>,
+    changes: Changes,
+    executor: Arc<Executor>,
+    session: Arc<Session>,
+    snapshots: Option<Arc<Snapshots>>,
+    line: Line,
+}
+
+impl Agent {
+    /// Runs calls beside the driver, after those of the step before have come to their end.
+    pub(super) fn run_tools(&mut self, step: StepId, calls: Vec<ToolCall>) {
+        let batch = Batch {
+            step,
+            changes: self.may_change(&calls),
+            calls,
+            executor: Arc::clone(&self.executor),
+            session: Arc::clone(&self.session),
+            snapshots: self.snapshots.clone(),
+            line: self.line.clone(),
+        };
+        let (ended, end) = oneshot::channel();
+        let before = self.last_tools.replace(end);
+        let cancel = self.token(step);
+        self.tasks.spawn(async move {
+            if let Some(before) = before {
+                // An error says the same: they have ended.
+                let _ = before.await;
+            }
+            batch.run(cancel).await;
+            let _ = ended.send(());
+        });
+    }
+
+    fn may_change(&self, calls: &[ToolCall]) -> Changes {
+        let levels = calls.iter().filter_map(|call| {
+            self.registry.read_call(&call.name, &call.arguments).ok().map(|(tool, _)| tool.card().level)
+        });
+        levels.fold(Changes::Nothing, |so_far, level| match (so_far, level) {
+            (Changes::Nothing, Level::Execute) => Changes::ByCommand,
+            (_, Level::Write) => Changes::Files,
+            (so_far, Level::None | Level::Read | Level::Execute | Level::Network) => so_far,
+        })
+    }
+
+    /// The files and folders that a call names.
+    pub(super) fn touched(&self, call: &ToolCall) -> Vec<PathBuf> {
+        let Ok((tool, arguments)) = self.registry.read_call(&call.name, &call.arguments) else {
+            return Vec::new();
+        };
+        let Ok(admitted) = tool.admit(arguments) else { return Vec::new() };
+        let cwd = self.session.cwd();
+        let facets = admitted.facets(&FacetCx { cwd: &cwd, home: self.session.home.as_deref() });
+        let path = |facet: Facet| match facet {
+            Facet::Read(path) | Facet::Write(path) => Some(path),
+            Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => None,
+        };
+        facets.into_iter().filter_map(path).collect()
+    }
+}
+
+impl Batch {
+    async fn run(self, cancel: CancellationToken) {
+        let before = self.snapshot().await;
+        self.line.step.store(self.step, Ordering::Release);
+        self.executor.run(self.calls.clone(), &cancel).await;
+        let after = if before.is_some() { self.snapshot().await } else { None };
+        let changed = match before.zip(after) {
+            Some((before, after)) if before != after => self.changed(before, after).await,
+            Some(_) | None => None,
+        };
+        self.line.tell(News::ToolsEnded { step: self.step, changed });
+    }
+
+    /// The two snapshots of a step that changed files. Files that a command changed itself need not be read again before they are
+    /// edited.
+    async fn changed(&self, before: SnapshotId, after: SnapshotId) -> Option<(String, String)> {
+        let (snapshots, session) = (self.snapshots.clone()?, Arc::clone(&self.session));
+        let by_command = self.changes == Changes::ByCommand;
+        let looked = tokio::task::spawn_blocking(move || {
+            let changes = snapshots.changes(before, after)?;
+            let files: Vec<PathBuf> =
+                changes.iter().map(|change| session.workspace.join(&change.path)).collect();
+            if by_command {
+                session.changed_by_command(&files);
+            }
+            Ok::<bool, SnapshotError>(!files.is_empty())
+        });
+        // What can't be compared counts as changed: it can be undone all the same.
+        let is_changed = looked.await.ok().and_then(Result::ok).unwrap_or(true);
+        is_changed.then(|| (before.to_string(), after.to_string()))
+    }
+
+    /// The workspace as it is now; nothing where nothing may change, or where there are no snapshots.
+    async fn snapshot(&self) -> Option<SnapshotId> {
+        let snapshots = self.snapshots.clone().filter(|_| self.changes != Changes::Nothing)?;
+        let taken = tokio::task::spawn_blocking(move || snapshots.take()).await.ok()?;
+        match taken {
+            Ok(taken) => Some(taken.id),
+            Err(SnapshotError::Off) => None,
+            Err(error) => {
+                let text = format!("this step can't be undone: {error}");
+                self.line.tell(News::Note(NoteKind::Guard, text));
+                None
+            }
+        }
+    }
+}

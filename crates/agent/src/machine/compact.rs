@@ -1,0 +1,209 @@
+//! What is done so that the conversation fits the window: trimming, a summary in two passes, truncation.
+
+use rail_journal::{Cause, Compacted, Record};
+use rail_model::{Message, Purpose, Reply, Request, Sampling};
+use rail_proto::{NoteKind, Reason, SessionEvent};
+
+use super::{Effect, Machine, State, StepId, Task, emit};
+use crate::context::{self, Budget, CompactionPlan, Next, Summary, Tried};
+
+/// A summary that is being made.
+#[derive(Clone, Debug)]
+pub(super) struct Making {
+    plan: CompactionPlan,
+    /// The first pass, once it is there.
+    first: Option<Summary>,
+    before: u64,
+    why: Why,
+}
+
+/// Why the conversation is made shorter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Why {
+    /// The next request would not fit.
+    Full,
+    /// The user wants it, while nothing else is done.
+    Asked,
+    /// The user wanted it while something was done, which goes on.
+    AskedBusy,
+}
+
+impl Machine {
+    pub(super) fn compact(&mut self, keep: Option<String>, out: &mut Vec<Effect>) {
+        if self.is_busy() {
+            self.compact_wanted = Some(keep);
+        } else if !self.summarise(keep.as_deref(), Why::Asked, out) {
+            note(out, "there is nothing to make shorter: the conversation is only its last steps");
+        }
+    }
+
+    /// Makes the conversation fit. False when the next request has to wait for a summary.
+    pub(super) fn fit(&mut self, out: &mut Vec<Effect>) -> bool {
+        if let Some(keep) = self.compact_wanted.take()
+            && self.summarise(keep.as_deref(), Why::AskedBusy, out)
+        {
+            return false;
+        }
+        let Some(limits) = self.room else { return true };
+        loop {
+            let budget = self.account.budget(limits.limit, limits.output);
+            match context::next(&self.account, &budget, self.task.tried) {
+                Next::Go => return true,
+                Next::Trim => {
+                    self.task.tried = Tried::Trim;
+                    if let Some(trimmed) = context::trim(self.window.messages(), &budget) {
+                        self.replace(trimmed.messages, Cause::Trimmed, None, out);
+                    }
+                }
+                Next::Compact => {
+                    if self.summarise(None, Why::Full, out) {
+                        return false;
+                    }
+                    self.task.tried = Tried::Compaction;
+                }
+                Next::Truncate => {
+                    let messages = context::truncate(self.window.messages(), &budget);
+                    self.replace(messages, Cause::Full, None, out);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Begins a summary; false when there is nothing to summarise.
+    fn summarise(&mut self, keep: Option<&str>, why: Why, out: &mut Vec<Effect>) -> bool {
+        let room = self.room.unwrap_or_default();
+        let budget = self.account.budget(room.limit, room.output);
+        let Some(plan) = context::plan(self.window.messages(), &budget, reads(&budget), keep) else {
+            return false;
+        };
+        emit(out, SessionEvent::Compacting);
+        let ask = plan.ask.clone();
+        let making = Making { plan, first: None, before: self.account.total(), why };
+        self.ask_summary(making, ask, out);
+        true
+    }
+
+    fn ask_summary(&mut self, making: Making, messages: Vec<Message>, out: &mut Vec<Effect>) {
+        self.step += 1;
+        let step = self.step;
+        // Room for what a model thinks before it writes.
+        let max_output = Some(making.plan.most_tokens.saturating_mul(2).max(1024));
+        let request = Request {
+            model: self.head.model.clone(),
+            messages,
+            purpose: Purpose::Background,
+            sampling: Sampling { max_output, ..Sampling::default() },
+            stream: true,
+            ..Request::default()
+        };
+        self.state = State::Summarising { step, said: Box::default(), making: Box::new(making) };
+        out.push(Effect::Ask(step, Box::new(request)));
+    }
+
+    /// A pass of the summary is there, or is not to be had.
+    pub(super) fn summary_ended(
+        &mut self,
+        mut making: Making,
+        answer: Result<Reply, String>,
+        by: &str,
+        out: &mut Vec<Effect>,
+    ) {
+        let reply = match answer {
+            Ok(reply) => reply,
+            Err(why) => match making.first.take() {
+                // The second pass only looks over the first.
+                Some(first) => return self.summarised(&making, &first, by, out),
+                None => return self.not_summarised(&making, &why, out),
+            },
+        };
+        match making.first.take() {
+            None => match context::check(&reply, &making.plan) {
+                Ok(summary) => {
+                    let ask = context::second(&summary, &making.plan);
+                    self.ask_summary(Making { first: Some(summary), ..making }, ask, out);
+                }
+                Err(why) => self.not_summarised(&making, &why.to_string(), out),
+            },
+            Some(first) => {
+                let summary = context::settled(first, &reply, &making.plan);
+                self.summarised(&making, &summary, by, out);
+            }
+        }
+    }
+
+    fn summarised(&mut self, making: &Making, summary: &Summary, by: &str, out: &mut Vec<Effect>) {
+        let cause = if making.why == Why::Full { Cause::Full } else { Cause::Asked };
+        let messages = context::window(summary, &making.plan);
+        self.replace(messages, cause, Some(by.to_owned()), out);
+        self.task.tried = Tried::Compaction;
+        self.after_summary(making.why, out);
+    }
+
+    /// Without a summary plain truncation stands in where the next request would not fit otherwise.
+    fn not_summarised(&mut self, making: &Making, why: &str, out: &mut Vec<Effect>) {
+        let before = making.before;
+        match making.why {
+            Why::Full => {
+                note(out, &format!("no summary could be made of {before} tokens ({why}); the oldest are cut"))
+            }
+            Why::Asked | Why::AskedBusy => {
+                note(out, &format!("no summary could be made ({why}); nothing was changed"))
+            }
+        }
+        self.task.tried = Tried::Compaction;
+        self.after_summary(making.why, out);
+    }
+
+    fn after_summary(&mut self, why: Why, out: &mut Vec<Effect>) {
+        self.state = State::Idle;
+        match why {
+            Why::Full | Why::AskedBusy => self.request(out),
+            Why::Asked => self.next_task(out),
+        }
+    }
+
+    /// What the user said meanwhile begins the next task.
+    pub(super) fn next_task(&mut self, out: &mut Vec<Effect>) {
+        if !self.window.queued().is_empty() {
+            self.task = Task::default();
+            self.request(out);
+        }
+    }
+
+    /// A summary is given up because the user wants to.
+    pub(super) fn summary_interrupted(&mut self, step: StepId, why: Why, out: &mut Vec<Effect>) {
+        out.push(Effect::Cancel(step));
+        match why {
+            Why::Full | Why::AskedBusy => self.finish(Reason::Interrupted, "interrupted".to_owned(), out),
+            Why::Asked => {
+                note(out, "the summary was interrupted; nothing was changed");
+                self.next_task(out);
+            }
+        }
+    }
+
+    fn replace(&mut self, window: Vec<Message>, cause: Cause, by: Option<String>, out: &mut Vec<Effect>) {
+        let before = self.account.total();
+        self.persist(Record::Compacted(Compacted { window, cause, by: by.clone() }), out);
+        out.push(Effect::Sync);
+        let asked_for = cause == Cause::Asked;
+        let after = self.account.total();
+        emit(out, SessionEvent::Compacted(rail_proto::Compacted { before, after, by, asked_for }));
+    }
+}
+
+impl Making {
+    pub(super) fn why(&self) -> Why {
+        self.why
+    }
+}
+
+/// The model that summarises is one that serves this conversation: it reads as much.
+fn reads(budget: &Budget) -> u64 {
+    budget.input()
+}
+
+fn note(out: &mut Vec<Effect>, text: &str) {
+    emit(out, SessionEvent::Note { kind: NoteKind::Context, text: text.to_owned() });
+}

@@ -1,0 +1,84 @@
+//! Hooks in a real session: what they deny, change, hold and add.
+
+use rail_proto::{Finish, Reason, SessionEvent};
+use rail_testkit::{Turn, call, text};
+use serde_json::json;
+
+use crate::loop_bed::{Bed, assert_valid, texts};
+
+fn hook(event: &str, matcher: &str, command: &str) -> String {
+    format!(
+        "[[hooks.{event}]]\nmatcher = \"{matcher}\"\nhooks = [{{ type = \"command\", command = '''{command}''', timeout = 20 }}]\n"
+    )
+}
+
+fn run(command: &str) -> Turn {
+    Turn::reply(vec![call("bash", json!({"command": command}))])
+}
+
+fn says(words: &str) -> Turn {
+    Turn::reply(vec![text(words)])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_denies_a_call_and_changes_another() {
+    let deny = "grep -q forbidden && { echo 'not that' >&2; exit 2; } || exit 0";
+    let change = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo changed > out.txt"}}}'"#;
+    let mut bed = Bed::new(vec![
+        run("echo forbidden > out.txt"),
+        says("No."),
+        run("echo plain > out.txt"),
+        says("Yes."),
+    ]);
+    bed.config = hook("PreToolUse", "Bash", deny);
+    let mut talk = bed.open();
+    assert_eq!(talk.ask("Go.").await.text, "No.");
+    assert!(
+        talk.seen
+            .iter()
+            .any(|event| matches!(event, SessionEvent::ToolEnd(end) if end.end == Finish::Hooked)),
+        "{:#?}",
+        talk.seen
+    );
+    assert!(talk.results()[0].1.contains("not that"), "{:?}", talk.results());
+    assert!(!bed.work().join("out.txt").exists());
+    let folder = bed.session();
+    talk.end().await;
+    bed.config = hook("PreToolUse", "Bash", change);
+    let mut talk = bed.resume(&folder);
+    assert_eq!(talk.ask("Go on.").await.text, "Yes.");
+    talk.end().await;
+    assert_eq!(bed.read("out.txt"), "changed\n");
+    bed.requests().iter().for_each(assert_valid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_hook_holds_the_task_once() {
+    let command = r#"grep -q '"stop_hook_active":true' && exit 0; echo 'run the tests first' >&2; exit 2"#;
+    let mut bed = Bed::new(vec![says("Done."), says("Tested."), says("Second."), says("Second tested.")]);
+    bed.config = hook("Stop", "", command);
+    let mut talk = bed.open();
+    assert_eq!(talk.ask("Go.").await.text, "Tested.");
+    let said = texts(&bed.last());
+    assert!(said.last().unwrap().contains("run the tests first"), "{said:?}");
+    // A new task is held anew.
+    assert_eq!(talk.ask("Once more.").await.text, "Second tested.");
+    talk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_blocks_words_and_adds_to_others() {
+    let command = "grep -q secret && { echo 'no secrets' >&2; exit 2; }; echo 'The build is green.'; exit 0";
+    let mut bed = Bed::new(vec![says("Good.")]);
+    bed.config =
+        hook("UserPromptSubmit", "", command) + &hook("SessionStart", "", "echo 'Today is cake day.'");
+    let mut talk = bed.open();
+    let done = talk.ask("My secret is x.").await;
+    assert_eq!(done.reason, Reason::Refused);
+    assert!(done.text.contains("no secrets"), "{}", done.text);
+    assert_eq!(talk.ask("How is it?").await.text, "Good.");
+    talk.end().await;
+    let said = texts(&bed.last()).join("\n");
+    assert!(!said.contains("secret"), "{said}");
+    assert!(said.contains("Today is cake day.") && said.contains("The build is green."), "{said}");
+}
