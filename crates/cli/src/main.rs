@@ -1,9 +1,12 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod agent;
 mod cassette;
 mod clock;
 mod config;
 mod debug;
+mod demo;
+mod doctor;
 mod images;
 mod init;
 mod key;
@@ -15,11 +18,13 @@ mod provider;
 mod route;
 mod run;
 mod serve;
+mod sessions;
 mod setup;
 mod signals;
 mod state;
 mod table;
 mod tool;
+mod trust;
 mod usage;
 
 use std::process::ExitCode;
@@ -40,8 +45,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Cli {
     #[command(flatten)]
     common: setup::Common,
+    #[command(flatten)]
+    agent: agent::AgentFlags,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -49,10 +56,14 @@ enum Command {
     /// The configuration: what is in force, what is wrong with it, where it is.
     #[command(subcommand)]
     Config(config::Config),
+    /// A tour of the agent without a key or a network, in a scratch folder.
+    Demo(demo::Demo),
     /// Look inside: one request, answer or stream through the codecs.
     #[command(subcommand)]
     Debug(debug::Debug),
-    /// Write a first configuration, by asking.
+    /// Check keys, endpoints, clients, TLS, the sandbox, the database and more, and say how to mend what is wrong.
+    Doctor(doctor::Doctor),
+    /// Write a first configuration, by asking; or AGENTS.md, by looking at the repository.
     ///
     /// Without a terminal, and with nothing on the standard input, nothing is asked and all that is found is written; answers
     /// may also come from a pipe, one a line.
@@ -81,6 +92,9 @@ enum Command {
     ///
     /// It serves until Ctrl-C or SIGTERM, lets what is on its way come to its end, and follows changes of the configuration.
     Serve(serve::Serve),
+    /// Earlier sessions of the agent: list, show, export, fork, delete, search and prove them.
+    #[command(subcommand)]
+    Sessions(sessions::Sessions),
     /// The tools: which there are, and one of them run by hand.
     #[command(subcommand)]
     Tool(tool::ToolCommand),
@@ -95,9 +109,12 @@ impl Command {
     fn takes_model(&self) -> bool {
         match self {
             Self::Key(key::KeyCommand::List(_) | key::KeyCommand::Revoke(_))
+            | Self::Demo(_)
+            | Self::Doctor(_)
             | Self::Permit(_)
             | Self::Replay(_)
             | Self::Serve(_)
+            | Self::Sessions(_)
             | Self::Tool(_)
             | Self::Usage(_) => false,
             Self::Key(key::KeyCommand::Create(_))
@@ -131,11 +148,19 @@ impl From<anyhow::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let Cli { common, command } = Cli::parse();
+    let Cli { common, agent, command } = Cli::parse();
+    let Some(command) = command else { return ended(agent.run(&common)) };
+    if agent.print || agent.prompt.is_some() {
+        return ended(Err(Failure::Usage(anyhow!(
+            "a task and a command do not go together; a prompt that is the name of a command is told from it by `--`: `rail -p -- \"demo\"`"
+        ))));
+    }
     let result = match command {
         _ if common.model.is_some() && !command.takes_model() => Err(Failure::Usage(anyhow!(NO_MODEL))),
         Command::Config(config) => config.run(&common),
-        Command::Debug(debug) => debug.run(),
+        Command::Debug(debug) => debug.run(&common),
+        Command::Demo(demo) => demo.run(),
+        Command::Doctor(doctor) => doctor.run(&common),
         Command::Permit(permit) => permit.run(&common),
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),
@@ -144,10 +169,15 @@ fn main() -> ExitCode {
         Command::Record(recording) => recording.run(&common),
         Command::Replay(replaying) => replaying.run(&common),
         Command::Serve(serve) => serve.run(&common),
+        Command::Sessions(sessions) => sessions.run(&common),
         Command::Key(key) => key.run(&common),
         Command::Tool(tool) => tool.run(&common),
         Command::Usage(usage) => usage.run(&common),
     };
+    ended(result)
+}
+
+fn ended(result: Result<(), Failure>) -> ExitCode {
     let (error, code) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Usage(error)) => (error, 2),

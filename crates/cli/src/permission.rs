@@ -18,7 +18,7 @@ pub(crate) struct PermissionFlags {
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<ModeName>,
     /// The same as `--permission-mode bypass`: nothing is asked about; hard denials still hold.
-    #[arg(long, conflicts_with = "permission_mode")]
+    #[arg(long, alias = "dangerously-skip-permissions", conflicts_with = "permission_mode")]
     yolo: bool,
     /// Do this without asking, such as `Bash(cargo test:*)` or `Edit(src/**)`; repeatable.
     #[arg(long, value_name = "RULE")]
@@ -39,11 +39,16 @@ enum ModeName {
     /// Whatever writes, runs or uses the network is asked about.
     Default,
     /// As default, but files of the workspace are edited without asking.
+    #[value(alias = "acceptEdits")]
     AcceptEdits,
     /// Only what reads is done.
     Plan,
     /// Nothing is asked about; hard denials still hold.
+    #[value(alias = "bypassPermissions")]
     Bypass,
+    /// As default, but what would be asked about is refused.
+    #[value(alias = "dontAsk")]
+    DontAsk,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -63,7 +68,7 @@ impl PermissionFlags {
         let names = Names::of(registry);
         let mode = self.mode(loaded);
         if mode == Mode::Bypass
-            && let Some(why) = bypass_refused(user(), self.contained(env))
+            && let Some(why) = self.bypass_refused(env)
         {
             return Err(Failure::Usage(anyhow!(why)));
         }
@@ -74,7 +79,8 @@ impl PermissionFlags {
                 .with_context(|| format!("--add-dir: {} can't be found", folder.display()));
             folders.push(real.map_err(Failure::Usage)?);
         }
-        let mut own = vec![workspace.join(rail_config::PROJECT_FOLDER)];
+        let mut own: Vec<PathBuf> =
+            folders.iter().map(|folder| folder.join(rail_config::PROJECT_FOLDER)).collect();
         own.extend(loaded.places.iter().flat_map(|places| [places.config.clone(), places.state.clone()]));
         Ok(Policy {
             mode,
@@ -86,20 +92,47 @@ impl PermissionFlags {
         })
     }
 
+    /// Why nothing may be left unasked here, if it may not.
+    pub(crate) fn bypass_refused(&self, env: &Env) -> Option<String> {
+        bypass_refused(user(), self.contained(env)).map(|why| why.to_string())
+    }
+
+    /// Whether nobody is to be asked.
+    pub(crate) fn asks_nobody(&self) -> bool {
+        matches!(self.permission_mode, Some(ModeName::DontAsk))
+    }
+
+    /// The same with further rules. Those of tools that nobody knows are told and left out: lists are written for many programs.
+    pub(crate) fn with_rules(&self, allowed: &[String], disallowed: &[String], registry: &Registry) -> Self {
+        let names = Names::of(registry);
+        // A rule of a known tool that can't be read stays, and is refused as any other: a denial must not get lost.
+        let known = |text: &&String| {
+            let tool = text.split('(').next().unwrap_or_default().trim();
+            let known = tool.starts_with("mcp__") || names.native(tool).is_some();
+            if !known {
+                crate::output::tell(&format!(
+                    "warning: the rule `{text}` is left out: there is no tool `{tool}`"
+                ));
+            }
+            known
+        };
+        let mut flags = self.clone();
+        flags.allow.extend(allowed.iter().filter(known).cloned());
+        flags.deny.extend(disallowed.iter().filter(known).cloned());
+        flags
+    }
+
     /// A session in this folder whose outputs are kept in a folder.
     pub(crate) fn session(&self, loaded: &Loaded, env: &Env, folder: PathBuf) -> Result<Session, Failure> {
         let mut session = Session::new(workspace()?, folder);
         session.temp = temp();
         session.home = env.home().and_then(|home| home.canonicalize().ok());
+        session.own = own_folders(loaded, &session.workspace);
         session.env = env.all().map(|(name, value)| (name.into(), value.into())).collect();
         let tools = &loaded.settings.tools;
-        let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        session.limits = Limits {
-            side_by_side: count(tools.max_concurrency),
-            output_chars: count(tools.output_chars),
-            command: tools.command_timeout.0,
-            command_at_most: tools.max_command_timeout.0,
-        };
+        let keys = rail_config::key_variables(loaded, env).into_iter();
+        session.withheld = keys.filter(|name| !tools.keep_env.contains(name)).map(Into::into).collect();
+        session.limits = Limits::from(tools);
         session.confine = match self.sandbox {
             Some(SandboxName::Off) => Confine::Off,
             Some(SandboxName::Workspace) | None => Confine::Workspace,
@@ -123,7 +156,7 @@ impl PermissionFlags {
         use rail_config::settings::Mode as Written;
         let written = match self.permission_mode {
             _ if self.yolo => Written::Bypass,
-            Some(ModeName::Default) => Written::Default,
+            Some(ModeName::Default | ModeName::DontAsk) => Written::Default,
             Some(ModeName::AcceptEdits) => Written::AcceptEdits,
             Some(ModeName::Plan) => Written::Plan,
             Some(ModeName::Bypass) => Written::Bypass,
@@ -153,6 +186,16 @@ impl PermissionFlags {
             deny: list("deny", &self.deny, "--deny")?,
         })
     }
+}
+
+/// Folders that only we make. One in the workspace is left out where the project's own stands further up: an empty one would take
+/// its place.
+fn own_folders(loaded: &Loaded, workspace: &Path) -> Vec<PathBuf> {
+    let of_user = loaded.places.iter().flat_map(|places| [places.config.clone(), places.state.clone()]);
+    let of_project = workspace.join(rail_config::PROJECT_FOLDER);
+    let above = loaded.places.as_ref().and_then(|places| places.project.as_ref());
+    let is_nearest = above.is_none_or(|project| project.starts_with(workspace));
+    is_nearest.then_some(of_project).into_iter().chain(of_user).collect()
 }
 
 /// The rules of a list, each with the place where it was written.

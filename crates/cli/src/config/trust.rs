@@ -2,11 +2,12 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use rail_config::{Inputs, PROJECT_FOLDER, Places, Trusted, set_trusted, trust_wishes};
+use rail_config::{Inputs, PROJECT_FOLDER, Places, Trusted, set_trusted, trust_root, trust_wishes};
 
 use super::print;
 use crate::Failure;
 use crate::setup::Common;
+use crate::trust::listed;
 
 #[derive(Args)]
 pub(crate) struct Trust {
@@ -23,9 +24,9 @@ impl Trust {
         let inputs = common.inputs()?;
         let places = Places::find(&inputs.env, &inputs.working_folder);
         let places = places.map_err(|problem| Failure::Usage(anyhow!("{problem}")))?;
-        let project = places.project.as_ref().and_then(|project| project.parent());
         let folder = self.folder.map(|folder| inputs.working_folder.join(folder));
-        let folder = folder.or(project.map(PathBuf::from)).ok_or_else(|| {
+        let root = || trust_root(&inputs.env, &inputs.working_folder);
+        let folder = folder.or_else(root).ok_or_else(|| {
             Failure::Usage(anyhow!(
                 "there is no folder `{PROJECT_FOLDER}` from here up, so that there is nothing to trust; name the folder"
             ))
@@ -52,10 +53,5 @@ fn what_it_may_do(inputs: &Inputs) -> String {
         return "Its files say nothing that needs trust now; whatever they say later counts in full.\n"
             .to_owned();
     }
-    let mut text = String::from("What its files say counts in full from now on. They may:\n");
-    for wish in wishes {
-        let key = if wish.key.is_empty() { String::new() } else { format!("{}: ", wish.key) };
-        text.push_str(&format!("  {}: {key}{}\n", wish.origin, wish.may));
-    }
-    text
+    format!("What its files say counts in full from now on. They may:\n{}", listed(&wishes))
 }

@@ -1,5 +1,7 @@
+mod agents_md;
 mod ask;
 mod hidden;
+mod repository;
 mod talk;
 
 use std::collections::BTreeMap;
@@ -27,9 +29,15 @@ pub(crate) struct Init {
     /// Ask nothing: write all that is found.
     #[arg(long, short)]
     yes: bool,
-    /// Replace a configuration that is there; it is kept as config.toml.bak.
+    /// Replace a configuration that is there; it is kept as config.toml.bak. With `--agents-md`, an AGENTS.md, kept as AGENTS.md.bak.
     #[arg(long)]
     force: bool,
+    /// Look at the repository and write AGENTS.md, which tells agents how to work in it; to one that is there, what it lacks is added.
+    #[arg(long, conflicts_with_all = ["yes", "provider"])]
+    agents_md: bool,
+    /// Write no file: print what a model is asked that is to write it.
+    #[arg(long, requires = "agents_md", conflicts_with = "force")]
+    prompt: bool,
     /// Ask nothing: set up this provider. A well-known name needs no more.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
@@ -64,6 +72,9 @@ struct World {
 impl Init {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         let inputs = common.inputs()?;
+        if self.agents_md {
+            return self.write_agents_md(&inputs);
+        }
         let places = Places::find(&inputs.env, &inputs.working_folder);
         let places = places.map_err(|problem| usage(problem.to_string()))?;
         if let (Some(path), false) = (existing(&places), self.force) {

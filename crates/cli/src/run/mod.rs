@@ -29,7 +29,7 @@ use crate::setup::{Common, serving_runtime, transport, warn, with_local, wrong};
 use crate::state::upstream;
 
 pub(crate) use aim::Aim;
-pub(crate) use client::Client;
+pub(crate) use client::{CLIENTS, Client};
 pub(crate) use stage::{Program, Stage};
 
 #[derive(Args)]
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_client_is_pointed_at_the_gateway() {
-        for client in client::CLIENTS {
+        for client in CLIENTS {
             insta::assert_snapshot!(
                 client.name,
                 shown(&launched(client, None, &[("QWEN_CODE_SYSTEM_SETTINGS_PATH", "/nowhere")]))

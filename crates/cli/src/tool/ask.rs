@@ -5,8 +5,10 @@ use std::io::{BufRead, IsTerminal, Write as _, stderr, stdin};
 
 use rail_config::Trusted;
 use rail_permit::{Answer, Facet, Question, Rule, Scope};
-use rail_tool::{Asks, BoxFuture};
+use rail_sandbox::Support;
+use rail_tool::{Asks, BoxFuture, Choices, Chosen, Confine, HookedCall, Reply};
 
+use super::choose;
 use crate::output::harmless;
 
 /// Asks at the terminal, if there is one; else the answer is no, with what would allow it.
@@ -15,17 +17,43 @@ pub(super) struct Terminal {
     pub(super) workspace: std::path::PathBuf,
     /// Whether the project's own files count: otherwise nothing that is kept there would.
     pub(super) trusted: Trusted,
+    /// How commands are to be confined.
+    pub(super) confine: Confine,
+}
+
+/// What is to be known before a command is allowed that can't be confined here; nothing where it can, or need not be.
+fn unconfined(confine: Confine, support: &Support) -> Option<String> {
+    match confine {
+        Confine::Off => None,
+        Confine::Workspace | Confine::ReadOnly => support.ready().is_err().then(|| support.says()),
+    }
 }
 
 impl Asks for Terminal {
-    fn ask<'a>(&'a self, _: &'a str, question: &'a Question) -> BoxFuture<'a, Answer> {
+    fn ask<'a>(&'a self, _: &'a HookedCall, question: &'a Question) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            if !stdin().is_terminal() || !stderr().is_terminal() {
-                return Answer::Nobody(nobody(question));
+            if !somebody() {
+                return Answer::Nobody(nobody(question)).into();
             }
             let question = question.clone();
-            let asked = tokio::task::spawn_blocking(move || talk(&question));
-            asked.await.unwrap_or(Answer::No(None))
+            let confine = self.confine;
+            let asked = tokio::task::spawn_blocking(move || {
+                let runs = question.facets.iter().any(|facet| matches!(facet, Facet::Exec(_)));
+                let note = runs.then(|| unconfined(confine, &rail_sandbox::support())).flatten();
+                talk(&note.map(|note| note + "\n").unwrap_or_default(), &question)
+            });
+            asked.await.unwrap_or(Answer::No(None)).into()
+        })
+    }
+
+    fn choose<'a>(&'a self, _: &'a str, choices: &'a Choices) -> BoxFuture<'a, Chosen> {
+        Box::pin(async move {
+            if !somebody() {
+                return Chosen::Nobody;
+            }
+            let choices = choices.clone();
+            let asked = tokio::task::spawn_blocking(move || choose::talk(&choices));
+            asked.await.unwrap_or(Chosen::Dismissed { said: None })
         })
     }
 
@@ -36,6 +64,11 @@ impl Asks for Terminal {
         let texts: Vec<String> = rules.iter().map(|rule| rule.text.clone()).collect();
         rail_config::allow_always(&self.workspace, &texts).map(drop).map_err(|error| error.to_string())
     }
+}
+
+/// Whether there is a terminal, and so perhaps a person.
+fn somebody() -> bool {
+    stdin().is_terminal() && stderr().is_terminal()
 }
 
 /// What a script is told, where nobody can be asked.
@@ -55,11 +88,15 @@ fn nobody(question: &Question) -> String {
     }
 }
 
-fn talk(question: &Question) -> Answer {
+fn talk(note: &str, question: &Question) -> Answer {
     loop {
         let mut err = stderr().lock();
         // A terminal that takes no question gives no answer either.
-        if err.write_all(harmless(&shown(question)).as_bytes()).and_then(|()| err.flush()).is_err() {
+        if err
+            .write_all(harmless(&format!("{note}{}", shown(question))).as_bytes())
+            .and_then(|()| err.flush())
+            .is_err()
+        {
             return Answer::No(None);
         }
         drop(err);
@@ -114,4 +151,21 @@ fn read(line: &str, question: &Question) -> Option<Answer> {
     };
     let at = number.parse::<usize>().ok()?.checked_sub(1)?;
     Some(Answer::Offer(question.offers.get(at)?.clone(), scope))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_commands_cannot_be_confined_is_said_unless_nobody_wants_it() {
+        let missing = || Err("it is missing".to_owned());
+        let support =
+            Support { landlock: missing().map(|()| 0), seccomp: Ok(()), namespaces: Err(String::new()) };
+        let said = unconfined(Confine::Workspace, &support).unwrap();
+        assert!(said.starts_with("No sandbox: ") && said.contains("it is missing"), "{said}");
+        assert_eq!(unconfined(Confine::Off, &support), None);
+        let ready = Support { landlock: Ok(7), ..support };
+        assert_eq!(unconfined(Confine::ReadOnly, &ready), None);
+    }
 }

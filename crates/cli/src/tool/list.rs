@@ -1,10 +1,12 @@
 //! `rail tool list`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rail_model::ToolKind;
-use rail_tool::{Generation, Level, Registry};
+use rail_tool::{Generation, Level, Limits, Registry};
 use serde_json::{Value, json};
 
+use super::words::{Dialect, generation, word};
+use crate::setup::Common;
 use crate::table::{Side, lines};
 use crate::{Failure, output};
 
@@ -21,34 +23,18 @@ pub(crate) struct List {
     json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Dialect {
-    Native,
-    Claude,
-    Gemini,
-    Codex,
-}
-
-impl Dialect {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Claude => "claude",
-            Self::Gemini => "gemini",
-            Self::Codex => "codex",
-        }
-    }
-}
-
 impl List {
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
+        // What is wrong with a configuration is told elsewhere: the tools are there without one.
+        let loaded = rail_config::check(&common.inputs()?).loaded;
+        let limits = loaded.map_or_else(Limits::default, |loaded| Limits::from(&loaded.settings.tools));
         let registry = rail_tools::registry().up_to(self.generation);
         if self.json {
-            return output::print_json(&listing(&registry, self.dialect.name()));
+            return output::print_json(&listing(&registry, self.dialect.name(), &limits));
         }
         let mut rows =
             vec![["NAME", "SHOWN AS", "TITLE", "SINCE", "NEEDS", "WHAT IT DOES"].map(str::to_owned).to_vec()];
-        for (tool, declared) in registry.shown(self.dialect.name()) {
+        for (tool, declared) in registry.shown(self.dialect.name(), &limits) {
             let card = tool.card();
             let since = word(card.generation);
             let cells = [card.name, &declared.name, card.title, &since, level_word(card.level), card.summary];
@@ -58,8 +44,8 @@ impl List {
     }
 }
 
-fn listing(registry: &Registry, dialect: &str) -> Value {
-    let tools = registry.shown(dialect).map(|(tool, declared)| {
+fn listing(registry: &Registry, dialect: &str, limits: &Limits) -> Value {
+    let tools = registry.shown(dialect, limits).map(|(tool, declared)| {
         let card = tool.card();
         let parameters = match declared.kind {
             ToolKind::Function { parameters } => parameters.map(|parameters| parameters.value()),
@@ -77,19 +63,6 @@ fn listing(registry: &Registry, dialect: &str) -> Value {
         })
     });
     tools.collect()
-}
-
-/// A generation by its name in the configuration.
-fn generation(text: &str) -> Result<Generation, String> {
-    serde_json::from_value(text.into()).map_err(|_| "there are gen1 to gen8".to_owned())
-}
-
-/// The name of a generation in the configuration.
-fn word(generation: Generation) -> String {
-    serde_json::to_value(generation)
-        .ok()
-        .and_then(|word| word.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }
 
 fn level_word(level: Level) -> &'static str {

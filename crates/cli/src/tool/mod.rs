@@ -1,9 +1,11 @@
 //! `rail tool`: the registry, and one call through the whole executor.
 
 mod ask;
+mod choose;
 mod list;
 mod run;
 mod seen;
+pub(crate) mod words;
 
 use clap::Subcommand;
 
@@ -21,7 +23,7 @@ pub(crate) enum ToolCommand {
 impl ToolCommand {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         match self {
-            Self::List(list) => list.run(),
+            Self::List(list) => list.run(common),
             Self::Run(run) => run.run(common),
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rail_model::{CallId, CallKind, ToolCall};
-use rail_tool::{End, Executor, NoHooks, Outcome, Parts, ToolEvent, Watch};
+use rail_tool::{Dialect, End, Executor, NoHooks, Outcome, Parts, ToolEvent, Watch};
 use tokio_util::sync::CancellationToken;
 
 use super::ask::Terminal;
@@ -15,7 +15,7 @@ use super::seen::Seen;
 use crate::permission::PermissionFlags;
 use crate::setup::{Common, serving_runtime, wrong};
 use crate::signals::Signals;
-use crate::{Failure, output};
+use crate::{Failure, output, trust};
 
 /// Files that one run has read count as read in the next, in the same folder.
 #[derive(Args)]
@@ -53,6 +53,7 @@ impl Watch for Progress {
 impl Run {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         let inputs = common.inputs()?;
+        trust::first_use(&inputs)?;
         let checked = rail_config::check(&inputs);
         let trusted = checked.trusted;
         let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
@@ -67,7 +68,7 @@ impl Run {
         let seen = Seen::of(&loaded, &session.workspace);
         session.stamps = seen.load();
         let session = Arc::new(session);
-        let asks = Terminal { workspace: session.workspace.clone(), trusted };
+        let asks = Terminal { workspace: session.workspace.clone(), trusted, confine: session.confine };
         let parts = Parts {
             registry,
             session: Arc::clone(&session),
@@ -75,6 +76,7 @@ impl Run {
             asks: Arc::new(asks),
             hooks: Arc::new(NoHooks),
             watch: Arc::new(Progress),
+            dialect: Dialect::default(),
         };
         let call = ToolCall {
             id: CallId::Given("call_1".to_owned()),

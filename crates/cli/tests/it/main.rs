@@ -1,20 +1,29 @@
 //! The real `rail` binary, as a user runs it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod agent_sdks;
+mod agents_md;
 mod cassettes;
 mod chat_answers;
 mod clients;
 mod config;
 mod decode;
+mod demo;
+mod doctor;
 mod explain;
 mod faults;
 mod gateway;
+mod guards;
+mod headless;
 mod home;
 mod init;
 mod interrupt;
+mod kill;
 mod ledger;
 mod native_calls;
+mod odd_places;
 mod process;
+mod prompt;
 mod providers;
 mod readme;
 mod record;
@@ -23,8 +32,11 @@ mod run;
 mod scratch;
 mod sdks;
 mod serve;
+mod sessions;
+mod slash;
 mod soak;
 mod switch;
 mod terminal;
 mod tools;
 mod translate;
+mod trust;

@@ -89,7 +89,12 @@ impl Home {
 
     /// Runs the binary in the folder to work in.
     pub(crate) fn rail(&self, args: &[&str], input: &str) -> Said {
-        let mut child = self.command(env!("CARGO_BIN_EXE_rail")).args(args).spawn().unwrap();
+        self.program(env!("CARGO_BIN_EXE_rail"), args, input)
+    }
+
+    /// Runs any program in the folder to work in.
+    pub(crate) fn program(&self, program: &str, args: &[&str], input: &str) -> Said {
+        let mut child = self.command(program).args(args).spawn().unwrap();
         // The command may refuse before it reads.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();

@@ -127,7 +127,7 @@ fn a_wrong_call_says_what_to_do() {
     exit 1
     === stdout
     === stderr
-    rail: there is no tool `Raed`; call one of the declared tools
+    rail: there is no tool `Raed`; there are `bash`, `bash_output`, `kill_bash`, `read_file`, `write_file`, `edit_file`, `multi_edit`, `notebook_edit`, `glob`, `grep`, `list_directory`, `read_many_files`, `todo_write`, `ask_user_question`, `plan_mode`, `exit_plan_mode`, `findings`, `sequentialthinking`
     ");
     let said = home.rail(&["tool", "run", "Read", "--input", "{}", "--json"], "");
     let mut result: Value = serde_json::from_str(&said.out).unwrap();
@@ -170,7 +170,7 @@ fn the_tools_are_listed_in_every_dialect() {
     let listed: Value = serde_json::from_str(&said.out).unwrap();
     let names: Vec<&str> =
         listed.as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names.len(), 12, "{names:?}");
+    assert_eq!(names.len(), 18, "{names:?}");
     assert_eq!(home.rail(&["tool", "list", "--generation", "gen9"], "").code, Some(2));
 }
 
@@ -255,10 +255,14 @@ fn rules_are_explained_with_their_origin() {
 #[test]
 fn limits_come_from_the_configuration() {
     let home = home();
-    home.write(CONFIG, "[tools]\noutput_chars = 500\nmax_command_timeout = \"1s\"\n");
-    home.write("repo/long.txt", &"0123456789\n".repeat(100));
+    home.write(CONFIG, "[tools]\noutput_chars = 2000\nmax_command_timeout = \"1s\"\nread_lines = 3\n");
+    home.write("repo/long.txt", &"0123456789\n".repeat(1000));
     let said = run(&home, "bash", &json!({"command": "cat long.txt"}), &[]);
     assert!(said.contains("characters are left out here"), "{said}");
+    let said = run(&home, "read_file", &json!({"file_path": "long.txt"}), &[]);
+    assert!(said.contains("lines 1 to 3 of 1000 in all"), "{said}");
+    let said = home.rail(&["tool", "list", "--json"], "").out;
+    assert!(said.contains("at most 3 lines"), "{said}");
     let said = run(
         &home,
         "bash",
@@ -291,7 +295,41 @@ fn a_question_is_asked_at_a_terminal() {
     // The home has no `.switchrail` yet, so nothing of it is trusted.
     let (code, said) = typed(&home, "bash", &json!({"command": "make test"}), "1!\n");
     assert!(code.is_some() && said.contains("this folder is not trusted"), "{said}");
-    assert!(!home.path("repo/no.txt").exists() && !home.path("repo/.switchrail").exists());
+    assert!(!home.path("repo/no.txt").exists() && !home.path("repo/.switchrail/config.local.toml").exists());
+}
+
+#[test]
+fn a_choice_is_made_at_a_terminal() {
+    let home = home();
+    let options = json!([{"label": "SQLite", "description": "one file"}, {"label": "PostgreSQL"}]);
+    let input = json!({"questions": [{"question": "Which?", "header": "Storage", "options": options}]});
+    let (code, said) = typed(&home, "AskUserQuestion", &input, "7\n2: with care\n");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("[Storage] Which?") && said.contains("- Which? PostgreSQL (they add: with care)"),
+        "{said}"
+    );
+    let (code, said) = typed(&home, "AskUserQuestion", &input, "\u{3}");
+    assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
+fn without_a_terminal_nobody_chooses() {
+    let home = home();
+    let todos = json!({"todos": [{"content": "Fix it", "status": "in_progress", "activeForm": "Fixing it"}]});
+    insta::assert_snapshot!(run(&home, "todo_write", &todos, &[]), @r"
+    exit 0
+    === stdout
+    The list has 1 entry now: 0 done, 1 in progress, 0 to do. Go on with: Fix it.
+    === stderr
+    ");
+    let plan = json!({"plan": "1. Fix it"});
+    insta::assert_snapshot!(run(&home, "ExitPlanMode", &plan, &["--permission-mode", "plan"]), @r"
+    exit 0
+    === stdout
+    Nobody is there to approve the plan, and plan mode stays on. The plan is your final answer: give it as your answer and stop here.
+    === stderr
+    ");
 }
 
 #[test]

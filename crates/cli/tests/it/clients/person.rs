@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use rail_ledger::{Ending, Entry, Ledger, Place};
 
-use super::install::{installed, path_of_this_machine, program};
+use rail_testkit::install::program;
+
+use super::install::{installed, path_of_this_machine};
 use super::table::{AFTER, BEFORE, Files, Tested};
 use super::task::DONE;
 

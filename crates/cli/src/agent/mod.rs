@@ -1,0 +1,14 @@
+//! The agent on the command line: `rail -p`.
+
+mod claude;
+mod control;
+mod flags;
+mod headless;
+mod messages;
+mod open;
+mod printers;
+mod slash;
+mod text;
+
+pub(crate) use flags::AgentFlags;
+pub(crate) use open::{Extras, prepare_from};

@@ -1,0 +1,95 @@
+//! What goes to the model: the text, the files that it names, and images.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rail_agent::commands::{Attached, expand, mentions};
+use rail_agent::{Agent, Errands};
+use rail_image::{Bounds, shrink};
+use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
+use rail_proto::{Command, Mode, Prompt};
+
+use super::{Step, Until};
+use crate::{Failure, output};
+
+/// What a session is told, and what ends it.
+pub(crate) struct Ready {
+    pub(crate) commands: Vec<Command>,
+    pub(crate) until: Until,
+}
+
+/// Makes of a step what the session is told. Of a step that says something itself that is nothing.
+pub(crate) async fn ready(step: Step<'_>, images: Vec<Part>, agent: &Agent) -> Ready {
+    let errands = agent.errands();
+    match step {
+        Step::Say(_) => Ready { commands: Vec::new(), until: Until::Answered },
+        Step::Tell(command, until) => Ready { commands: vec![command], until },
+        Step::Ask(text) => submit(Vec::new(), named(text, &errands).await, images),
+        Step::Plan(text) => submit(vec![Command::SetMode(Mode::Plan)], named(text, &errands).await, images),
+        Step::Custom(command, args) => {
+            let expanded = expand(command, &args, &errands).await;
+            expanded.problems.iter().for_each(|problem| output::tell(&format!("warning: {problem}")));
+            agent.allow(expanded.allowed);
+            let attached = expanded.attached.into_iter().flat_map(Attached::shown);
+            submit(Vec::new(), [Part::text(expanded.text)].into_iter().chain(attached).collect(), images)
+        }
+    }
+}
+
+fn submit(mut commands: Vec<Command>, mut parts: Vec<Part>, images: Vec<Part>) -> Ready {
+    parts.extend(images);
+    commands.push(Command::Submit(Prompt { id: None, parts }));
+    Ready { commands, until: Until::Answered }
+}
+
+/// A text with the files that it names. What has the form of a name and is no file is only text.
+async fn named(text: String, errands: &Errands) -> Vec<Part> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut attached = Vec::new();
+    for mention in mentions(&text) {
+        if seen.contains(&mention.path) {
+            continue;
+        }
+        seen.push(mention.path.clone());
+        match errands.attach(&mention.path).await {
+            None => {}
+            Some(Ok(parts)) => attached.extend(Attached { path: mention.path, parts }.shown()),
+            Some(Err(why)) => output::tell(&format!("warning: `@{}` is not attached: {why}", mention.path)),
+        }
+    }
+    [Part::text(text)].into_iter().chain(attached).collect()
+}
+
+/// What an image may be at most; a target that takes less gets less.
+const BOUNDS: Bounds = Bounds { max_bytes: 3_932_160, max_edge: 2_000, max_pixels: u64::MAX };
+/// The largest file that is looked at.
+const LARGEST: u64 = 64 << 20;
+
+/// The images of `--image`.
+pub(crate) fn images(files: &[std::path::PathBuf]) -> Result<Vec<Part>, Failure> {
+    files.iter().map(|file| image(file).map_err(|error| Failure::Usage(error.context(wrong(file))))).collect()
+}
+
+fn wrong(file: &Path) -> String {
+    format!("--image {}", file.display())
+}
+
+fn image(file: &Path) -> anyhow::Result<Part> {
+    let meta = std::fs::metadata(file).context("it can't be read")?;
+    if !meta.is_file() {
+        return Err(anyhow!("it is no file"));
+    }
+    if meta.len() > LARGEST {
+        return Err(anyhow!("it is larger than {} MB; scale it down first", LARGEST >> 20));
+    }
+    let bytes = std::fs::read(file).context("it can't be read")?;
+    let shrunk = shrink(&bytes, &BOUNDS)?;
+    Ok(Part::new(PartBody::Media(Media {
+        kind: MediaKind::Image,
+        mime: Some(shrunk.mime.to_owned()),
+        source: MediaSource::Base64(STANDARD.encode(&shrunk.bytes)),
+        name: file.file_name().map(|name| name.to_string_lossy().into_owned()),
+    })))
+}

@@ -1,0 +1,151 @@
+//! Slash commands without a terminal interface: what `rail -p "/…"` does.
+
+mod attach;
+mod here;
+mod session;
+
+use anyhow::anyhow;
+use rail_agent::commands::{Builtin, CustomCommand, Typed};
+use rail_proto::{Command, Mode, What};
+
+use super::open::Prepared;
+use crate::Failure;
+
+pub(crate) use attach::{Ready, images, ready};
+
+/// What becomes of what the user typed.
+pub(crate) enum Step<'a> {
+    /// The answer is there already, and no model is asked.
+    Say(String),
+    /// The session is told something, and its answer is the end.
+    Tell(Command, Until),
+    /// The model is to answer a text, in which `@path` names files.
+    Ask(String),
+    /// The model plans what the text says.
+    Plan(String),
+    /// A command of the user's own is to be answered.
+    Custom(&'a CustomCommand, String),
+}
+
+/// What ends a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Until {
+    /// The model has answered.
+    Answered,
+    /// The conversation is shorter, or could not be made so.
+    Compacted,
+    /// Something went back, or could not.
+    Restored,
+    /// Another model is asked.
+    Model,
+    /// Another mode is in force.
+    Mode,
+}
+
+/// The prompt for `/init`.
+const INIT: &str = include_str!("../texts/init.md");
+
+/// What becomes of a text.
+pub(crate) fn step<'a>(text: &str, ground: &'a Prepared) -> Result<Step<'a>, Failure> {
+    match ground.commands.read(text) {
+        Typed::Text => Ok(Step::Ask(text.to_owned())),
+        Typed::Builtin(builtin, args) => run(builtin, &args, ground),
+        Typed::Custom(command, args) => Ok(Step::Custom(command, args)),
+        Typed::Unknown { name, nearest } => {
+            let meant = nearest.map(|name| format!("did you mean `/{name}`? ")).unwrap_or_default();
+            Err(Failure::Usage(anyhow!("there is no command `/{name}`; {meant}`/help` lists all")))
+        }
+    }
+}
+
+/// One line for each command.
+fn run(builtin: Builtin, args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
+    match builtin {
+        Builtin::Help => Ok(Step::Say(here::help(ground))),
+        Builtin::Model => Ok(model(args, ground)),
+        Builtin::Init => Ok(Step::Ask(init(args))),
+        Builtin::Provider => Ok(Step::Say(here::providers(ground))),
+        Builtin::Permissions => here::permissions(ground).map(Step::Say),
+        Builtin::Memory => here::memory(ground).map(Step::Say),
+        Builtin::Hooks => Ok(Step::Say(here::hooks(ground))),
+        Builtin::Config => here::config(args, ground).map(Step::Say),
+        Builtin::Todo => session::todo(ground).map(Step::Say),
+        Builtin::Plan => plan(args, ground),
+        Builtin::Compact => resumed(ground, Command::Compact { keep: kept(args) }, Until::Compacted),
+        Builtin::Rewind => rewind(args, ground),
+        Builtin::Undo => resumed(ground, Command::Undo, Until::Restored),
+        Builtin::Redo => resumed(ground, Command::Redo, Until::Restored),
+        Builtin::Diff => session::diff(ground).map(Step::Say),
+        Builtin::Usage => session::usage(ground).map(Step::Say),
+        Builtin::Sessions => session::sessions(args, ground).map(Step::Say),
+        Builtin::Fork => session::fork(ground).map(Step::Say),
+        Builtin::Export => session::export(args, ground).map(Step::Say),
+        Builtin::Resume => elsewhere(builtin, "go on with a session by `rail -c` or `rail -r ID`"),
+        Builtin::Route => elsewhere(builtin, "`rail route explain` says which model answers, and why"),
+        Builtin::Generation => {
+            elsewhere(builtin, "say `--generation genN`; `rail tool list` shows the tools")
+        }
+        Builtin::Doctor => {
+            elsewhere(builtin, "`rail config check` and `rail provider test` say what is wrong")
+        }
+        Builtin::Agents | Builtin::Mcp | Builtin::Skills => {
+            elsewhere(builtin, "there are none in this version")
+        }
+        Builtin::Theme | Builtin::Quit => {
+            elsewhere(builtin, "without one there is nothing to change or leave")
+        }
+    }
+}
+
+/// A command that is for the terminal interface alone.
+fn elsewhere(builtin: Builtin, instead: &str) -> Result<Step<'static>, Failure> {
+    let name = builtin.name();
+    Err(Failure::Usage(anyhow!("`/{name}` is for the terminal interface; {instead}")))
+}
+
+/// A command that makes sense only in a session that goes on.
+fn resumed(ground: &Prepared, command: Command, until: Until) -> Result<Step<'static>, Failure> {
+    ground.resumed()?;
+    Ok(Step::Tell(command, until))
+}
+
+fn kept(args: &str) -> Option<String> {
+    (!args.is_empty()).then(|| args.to_owned())
+}
+
+fn init(args: &str) -> String {
+    if args.is_empty() { INIT.to_owned() } else { format!("{INIT}\nThe user adds: {args}") }
+}
+
+fn model(args: &str, ground: &Prepared) -> Step<'static> {
+    match args {
+        "" => Step::Say(here::models(ground)),
+        name => Step::Tell(Command::SetModel(name.to_owned()), Until::Model),
+    }
+}
+
+/// Planning begins, with something to plan or for the next prompt; without that, and while planning already, it ends.
+fn plan(args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
+    if !args.is_empty() {
+        return Ok(Step::Plan(args.to_owned()));
+    }
+    let mode = if session::is_planning(ground)? { Mode::Default } else { Mode::Plan };
+    Ok(Step::Tell(Command::SetMode(mode), Until::Mode))
+}
+
+fn rewind(args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
+    let mut words = args.split_whitespace();
+    let Some(turn) = words.next() else { return session::messages(ground).map(Step::Say) };
+    let wrong = || {
+        let text = "`/rewind` takes the number of a message and, if you like, `code`, `conversation` or `both`; `/rewind` alone lists the messages";
+        Failure::Usage(anyhow!(text))
+    };
+    let turn = turn.parse().map_err(|_| wrong())?;
+    let what = match words.next() {
+        None | Some("both") => What::Both,
+        Some("code") => What::Code,
+        Some("conversation") => What::Conversation,
+        Some(_) => return Err(wrong()),
+    };
+    resumed(ground, Command::Rewind { turn, what }, Until::Restored)
+}

@@ -1,0 +1,137 @@
+//! The answer as text; what happens meanwhile on stderr.
+
+use std::io::{IsTerminal, stderr};
+
+use rail_proto::{Finish, SessionEvent, ToolEnd};
+use serde_json::Value;
+
+use super::headless::Printer;
+use crate::{Failure, output};
+
+/// Prints the last answer, and on stderr what happens.
+pub(crate) struct Text {
+    verbose: u8,
+    /// Whether somebody is looking.
+    watched: bool,
+    /// What calls that run do, by their ids.
+    doing: std::collections::BTreeMap<String, String>,
+}
+
+impl Text {
+    pub(crate) fn new(verbose: u8) -> Self {
+        Self { verbose, watched: stderr().is_terminal(), doing: Default::default() }
+    }
+
+    fn tell(&self, least: u8, text: &str) {
+        if self.verbose >= least {
+            output::tell(text);
+        }
+    }
+}
+
+impl Printer for Text {
+    fn event(&mut self, _: u64, event: &SessionEvent) -> Result<(), Failure> {
+        // Somebody who waits at a terminal wants to see what it does.
+        let progress = u8::from(!self.watched);
+        match event {
+            SessionEvent::Done(done) if done.reason == rail_proto::Reason::Answered => {
+                let text = &done.text;
+                output::print(&if text.ends_with('\n') { text.clone() } else { format!("{text}\n") })?;
+            }
+            SessionEvent::Routed(routed) => {
+                let kind = routed.virtual_model.as_deref().unwrap_or("by name");
+                self.tell(1, &format!("{} answers ({kind}: {})", routed.target, routed.why));
+            }
+            SessionEvent::ToolStart(start) => {
+                let doing = format!("{} {}", start.title, what(&start.input));
+                self.tell(progress, &doing);
+                if !start.name.eq_ignore_ascii_case(&start.title) {
+                    self.tell(1, &format!("{} was called as `{}`", start.title, start.name));
+                }
+                self.doing.insert(start.id.clone(), doing);
+            }
+            SessionEvent::ToolEnd(end) => {
+                let doing = self.doing.remove(end.result.id.as_str()).unwrap_or_default();
+                if let Some(how) = ended(end) {
+                    self.tell(progress, &format!("{doing}: {how}"));
+                }
+            }
+            SessionEvent::Text { text, .. } => self.tell(2, &format!("text {text:?}")),
+            SessionEvent::Thinking { text, .. } => self.tell(2, &format!("thinking {text:?}")),
+            SessionEvent::Calling { name, .. } => self.tell(2, &format!("calling {name}")),
+            SessionEvent::Note { text, .. } => self.tell(progress, text),
+            SessionEvent::Restarted { why, .. } => {
+                self.tell(0, &format!("the answer is asked for again: {why}"))
+            }
+            SessionEvent::Compacted(compacted) => {
+                self.tell(
+                    progress,
+                    &format!("made shorter: {} tokens, {} now", compacted.before, compacted.after),
+                );
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// How long a call takes before its time is worth telling.
+const LONG_MS: u64 = 1000;
+
+/// How a call ended, where that is not just as it should be, or took long.
+fn ended(end: &ToolEnd) -> Option<String> {
+    let how = match end.end {
+        Finish::Done => "done",
+        Finish::Refused => "not run: the call does not fit",
+        Finish::Denied => "not allowed",
+        Finish::Hooked => "stopped by a hook",
+        Finish::Failed => "failed",
+        Finish::Crashed => "broke off",
+        Finish::Cancelled => "cancelled",
+        Finish::Unknown => "unknown",
+    };
+    let took = end.duration_ms;
+    match end.end {
+        _ if took >= LONG_MS => Some(format!("{how}, {}.{} s", took / 1000, took / 100 % 10)),
+        Finish::Done => None,
+        Finish::Refused
+        | Finish::Denied
+        | Finish::Hooked
+        | Finish::Failed
+        | Finish::Crashed
+        | Finish::Cancelled
+        | Finish::Unknown => Some(how.to_owned()),
+    }
+}
+
+/// The fields that say best what a call does.
+const TELLING: &[&str] =
+    &["command", "file_path", "notebook_path", "path", "pattern", "query", "url", "description"];
+/// How many characters of it are shown.
+const SHOWN: usize = 120;
+
+/// What a call does, on one line.
+fn what(input: &Value) -> String {
+    let telling = TELLING.iter().find_map(|field| input.get(field).and_then(Value::as_str));
+    let text = telling.map_or_else(|| input.to_string(), str::to_owned);
+    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut line: String = chars.by_ref().take(SHOWN).collect();
+    if chars.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::what;
+
+    #[test]
+    fn what_a_call_does_is_one_line() {
+        assert_eq!(what(&json!({"command": "a\nb", "timeout": 3})), "a b");
+        assert_eq!(what(&json!({"todos": []})), r#"{"todos":[]}"#);
+        assert_eq!(what(&json!({"path": "x".repeat(200)})), format!("{}…", "x".repeat(120)));
+    }
+}
