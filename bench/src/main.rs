@@ -2,10 +2,12 @@
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 #![expect(clippy::disallowed_methods, reason = "measuring is reading the clock")]
 
+mod agent;
 mod gateway;
 mod repair;
 mod route;
 mod search;
+mod snapshots;
 mod talk;
 mod timing;
 mod tokens;
@@ -31,7 +33,9 @@ fn main() -> ExitCode {
             route::run();
             ExitCode::SUCCESS
         }
+        Some("agent") => told(agent::run()),
         Some("search") => told(search::run()),
+        Some("snapshots") => told(snapshots::run()),
         Some("tokens") => {
             match std::env::args().nth(2).as_deref() {
                 Some("write") => tokens::write_counts(),
@@ -48,7 +52,7 @@ fn main() -> ExitCode {
         }
         Some(other) => {
             eprintln!(
-                "no benchmark `{other}`; there are: wire, repair, route, search, tokens, upstream, gateway, gateway-memory, gateway-streams"
+                "no benchmark `{other}`; there are: agent, wire, repair, route, search, snapshots, tokens, upstream, gateway, gateway-memory, gateway-streams"
             );
             ExitCode::from(2)
         }

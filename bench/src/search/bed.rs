@@ -8,7 +8,8 @@ use std::time::Duration;
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_permit::{Answer, Policy, Question, Rule};
 use rail_tool::{
-    AnyTool, Asks, BoxFuture, Confine, Executor, NoHooks, Outcome, Parts, Registry, Session, ToolEvent, Watch,
+    AnyTool, Asks, BoxFuture, Confine, Dialect, Executor, HookedCall, NoHooks, Outcome, Parts, Registry,
+    Reply, Session, ToolEvent, Watch,
 };
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
@@ -20,7 +21,7 @@ use super::calls::Nothing;
 
 /// An executor with its runtime and its session's folder.
 pub(crate) struct Bed {
-    pub(crate) executor: Executor,
+    pub(crate) executor: Arc<Executor>,
     pub(crate) runtime: Runtime,
     /// The folder that is searched.
     pub(crate) root: PathBuf,
@@ -38,8 +39,8 @@ impl Watch for Blind {
 struct Yes;
 
 impl Asks for Yes {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> BoxFuture<'a, Answer> {
-        Box::pin(std::future::ready(Answer::Once))
+    fn ask<'a>(&'a self, _: &'a HookedCall, _: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(std::future::ready(Answer::Once.into()))
     }
 
     fn keep(&self, _: &[Rule]) -> Result<(), String> {
@@ -57,14 +58,15 @@ impl Bed {
         let tools = rail_tools::registry().tools().iter().cloned().chain([nothing]).collect::<Vec<_>>();
         let mut session = Session::new(root.clone(), folder.path().to_owned());
         session.confine = Confine::Off;
-        let executor = Executor::new(Parts {
+        let executor = Arc::new(Executor::new(Parts {
             registry: Registry::new(tools),
             session: Arc::new(session),
             policy: Policy { folders: vec![root.clone()], ..Policy::default() },
             asks: Arc::new(Yes),
             hooks: Arc::new(NoHooks),
             watch: Arc::new(Blind),
-        });
+            dialect: Dialect::default(),
+        }));
         Ok(Self { executor, runtime, root, folder })
     }
 
@@ -79,13 +81,17 @@ impl Bed {
     }
 
     pub(crate) async fn calling(&self, tool: &str, input: &Value, cancel: &CancellationToken) -> Outcome {
-        let call = ToolCall {
-            id: CallId::Given("call_1".to_owned()),
-            name: tool.to_owned(),
-            arguments: input.to_string(),
-            kind: CallKind::Function,
-        };
-        self.executor.run(vec![call], cancel).await.remove(0)
+        self.executor.run(vec![written(tool, input)], cancel).await.remove(0)
+    }
+}
+
+/// A call as a model writes it.
+pub(crate) fn written(tool: &str, input: &Value) -> ToolCall {
+    ToolCall {
+        id: CallId::Given("call_1".to_owned()),
+        name: tool.to_owned(),
+        arguments: input.to_string(),
+        kind: CallKind::Function,
     }
 }
 

@@ -15,13 +15,18 @@ use bed::Bed;
 /// How often each side of a row runs, unless the command line says otherwise.
 const ROUNDS: usize = 15;
 
+/// `search`, `search ROUNDS`, or `search calls` for the calls alone.
 pub(crate) fn run() -> Result<(), String> {
-    let rounds = std::env::args().nth(2).and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS).max(1);
+    let asked = std::env::args().nth(2);
+    let rounds = asked.as_deref().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS).max(1);
     let target = target()?;
     let root = target.join("bench/tree");
     tree::make(&root).map_err(|error| format!("{}: {error}", root.display()))?;
-    let rg = ripgrep(&target)?;
     let bed = Bed::new(&root)?;
+    if asked.as_deref() == Some("calls") {
+        return calls::run(&bed);
+    }
+    let rg = ripgrep(&target)?;
     println!("{} files; `rg` writes to /dev/null, `rail` makes the text for a model\n", tree::FILES);
     println!(
         "{:<44} {:>8} {:>8} {:>6}  {:>8} {:>8} {:>6}",
