@@ -25,7 +25,7 @@ use crate::images::shrink_image;
 use crate::permission::workspace;
 use crate::setup::{Common, with_local, wrong};
 use crate::tool::words::Dialect;
-use crate::{Failure, output, setup, state};
+use crate::{Failure, output, setup, state, trust};
 
 /// All that a session is opened from, read and checked.
 pub(crate) struct Prepared {
@@ -64,7 +64,9 @@ pub(crate) struct Extras {
 
 /// Reads and checks what a session is opened from.
 pub(crate) fn prepare(flags: AgentFlags, common: &Common) -> Result<Prepared, Failure> {
-    prepare_from(flags, common.model.clone(), common.inputs()?)
+    let inputs = common.inputs()?;
+    trust::first_use(&inputs)?;
+    prepare_from(flags, common.model.clone(), inputs)
 }
 
 /// The same from a configuration of its own.

@@ -42,6 +42,12 @@ fn without_a_terminal_it_is_told_what_is_ignored() {
 }
 
 #[test]
+fn the_agent_is_told_too_what_is_ignored() {
+    let said = home().rail(&["-p", "hello"], "");
+    assert!(said.err.starts_with("rail: /repo is not trusted"), "{said:?}");
+}
+
+#[test]
 fn a_folder_that_brings_nothing_is_not_asked_about() {
     let home = Home::new();
     home.write("repo/note.txt", "hello\n").write("repo/.switchrail/config.toml", "[router]\n");
