@@ -227,8 +227,17 @@ fn peak(pid: u32) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
 }
 
+/// What a provider's cache sees of a request: the tools, then the messages, whatever the order of the fields is.
+fn cached(body: &[u8]) -> Vec<u8> {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let messages = body.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let all = body.get("tools").into_iter().chain(messages);
+    all.map(|value| format!("{value}\n")).collect::<String>().into_bytes()
+}
+
 /// How much of each request begins as the one before did, of the length of the one before.
 fn same(bodies: &[Vec<u8>]) -> f64 {
+    let bodies: Vec<Vec<u8>> = bodies.iter().map(|body| cached(body)).collect();
     let shares = bodies.windows(2).filter_map(|pair| {
         let [before, after] = pair else { return None };
         let same = before.iter().zip(after).take_while(|(one, other)| one == other).count();
