@@ -88,7 +88,7 @@ fn conversation(window: &Window) -> Vec<Record> {
         records.push(Record::Results(Said { step, message: Message::new(Role::Tool, parts.collect()) }));
     }
     if let Some((step, text)) = window.partial() {
-        records.push(Record::Partial(Partial { step, text: text.to_owned() }));
+        records.push(Record::Partial(Partial { step, text: text.to_owned(), ..Partial::default() }));
     }
     let step = window.last_step();
     let waits = window.queued().iter().cloned();

@@ -63,7 +63,10 @@ fn each_text<E>(record: &mut Record, visit: Visit<'_, E>) -> Result<(), E> {
         Record::Message(said) | Record::Told(said) | Record::Queued(said) | Record::Results(said) => {
             each_part(&mut said.message.parts, visit)
         }
-        Record::Partial(partial) => visit(&mut partial.text, Bulk::Text),
+        Record::Partial(partial) => {
+            visit(&mut partial.text, Bulk::Text)?;
+            visit(&mut partial.thinking, Bulk::Text)
+        }
         Record::Compacted(compacted) => {
             let parts = |message: &mut Message| each_part(&mut message.parts, visit);
             compacted.window.iter_mut().try_for_each(parts)

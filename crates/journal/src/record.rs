@@ -170,12 +170,15 @@ pub struct Said {
 }
 
 /// More of an answer that is not complete.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Partial {
     /// The step.
     pub step: u64,
     /// The text.
     pub text: String,
+    /// The reasoning. It was shown, but goes back to no model: it lacks its seal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thinking: String,
 }
 
 /// Calls that are about to run.

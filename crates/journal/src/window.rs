@@ -65,6 +65,8 @@ impl Window {
             Record::Message(said) | Record::Told(said) => self.said(said.step, &said.message),
             Record::Queued(said) => self.queued.push(said.message.clone()),
             Record::Taken(_) => self.messages.append(&mut self.queued),
+            // Reasoning alone goes back to no model.
+            Record::Partial(partial) if partial.text.is_empty() => {}
             Record::Partial(partial) => match &mut self.partial {
                 Some((step, text)) if *step == partial.step => text.push_str(&partial.text),
                 Some(_) | None => self.partial = Some((partial.step, partial.text.clone())),
@@ -206,7 +208,8 @@ mod tests {
             "told" => Record::Told(said(step, Role::User, text())),
             "queued" => Record::Queued(said(step, Role::User, text())),
             "taken" => Record::Taken(step),
-            "partial" => Record::Partial(Partial { step, text: rest.into() }),
+            "partial" => Record::Partial(Partial { step, text: rest.into(), ..Partial::default() }),
+            "thought" => Record::Partial(Partial { step, thinking: rest.into(), ..Partial::default() }),
             "void" => Record::Void(step),
             "calls" => {
                 let calls = words.map(|id| PartBody::ToolCall(call(id))).collect();
@@ -272,6 +275,8 @@ mod tests {
             ("queued 1 also; calls 1 a; taken 2; results 1 a=x", "2: a?, also, a=x"),
             // An answer that comes piece by piece.
             ("partial 1 I; partial 1 t", "1:  | partial 1 It"),
+            ("thought 1 Hm", "1: "),
+            ("thought 1 Hm; partial 1 It", "1:  | partial 1 It"),
             ("partial 1 I; void 1", "1: "),
             ("partial 1 I; void 2", "2:  | partial 1 I"),
             ("partial 1 I; void 1; partial 1 You", "1:  | partial 1 You"),

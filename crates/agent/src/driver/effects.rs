@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ports::News;
 use super::{Agent, Figures};
-use crate::hooks::{HookEvent, StopRound};
+use crate::hooks::{CompactTrigger, HookEvent, StopRound};
 use crate::machine::{Effect, Input, StepId};
 
 impl Agent {
@@ -39,6 +39,7 @@ impl Agent {
                     self.choices.clear();
                 }
                 Effect::Ending(step, text) => self.ending(step, text),
+                Effect::Compacting(step, trigger, keep) => self.compacting(step, trigger, keep),
             }
         }
         Ok(())
@@ -85,6 +86,16 @@ impl Agent {
         self.tasks.spawn(async move {
             let outcome = Box::new(hooks.run(&event, &cancel).await);
             line.tell(News::MayEnd { step, outcome });
+        });
+    }
+
+    /// Asks the hooks whether the conversation may be made shorter.
+    fn compacting(&mut self, step: StepId, trigger: CompactTrigger, keep: Option<String>) {
+        let event = HookEvent::PreCompact { trigger, instructions: keep.unwrap_or_default() };
+        let (hooks, line, cancel) = (Arc::clone(&self.hooks), self.line.clone(), self.token(step));
+        self.tasks.spawn(async move {
+            let outcome = Box::new(hooks.run(&event, &cancel).await);
+            line.tell(News::MayCompact { step, outcome });
         });
     }
 }

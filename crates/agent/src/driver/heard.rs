@@ -60,6 +60,10 @@ impl Agent {
                 self.held = self.held || instead.is_some();
                 self.input(Input::MayEnd(step, instead))
             }
+            News::MayCompact { step, outcome } => {
+                self.hook_said("PreCompact", &outcome);
+                self.input(Input::MayCompact(step, outcome.blocked.or(outcome.stop)))
+            }
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
     }
@@ -99,8 +103,7 @@ impl Agent {
         match event {
             ToolEvent::Start { call } => {
                 let id = call.id.as_str().to_owned();
-                let found = self.registry.read_call(&call.name, &call.arguments).ok();
-                let (native, title) = match &found {
+                let (native, title) = match self.executor.understood(&call) {
                     Some((tool, _)) => (tool.card().name.to_owned(), tool.card().title.to_owned()),
                     None => (call.name.clone(), call.name.clone()),
                 };

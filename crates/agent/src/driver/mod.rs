@@ -19,7 +19,7 @@ use rail_journal::snapshots::{History, Snapshots};
 use rail_journal::{JournalError, Record, Writer};
 use rail_permit::Question;
 use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent};
-use rail_tool::{Executor, Registry, Session};
+use rail_tool::{Executor, Session};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -68,7 +68,6 @@ pub struct Agent {
     seq: u64,
     asking: Arc<Asking>,
     executor: Arc<Executor>,
-    registry: Registry,
     session: Arc<Session>,
     hooks: Arc<HookRunner>,
     memory: Memory,
@@ -122,6 +121,7 @@ impl Agent {
     async fn work(&mut self) -> Result<(), JournalError> {
         self.begin().await?;
         loop {
+            let limit = self.time_limit();
             tokio::select! {
                 biased;
                 news = self.news.recv() => match news {
@@ -132,10 +132,17 @@ impl Agent {
                     None | Some(Command::End) => return self.interrupt().await,
                     Some(command) => self.command(command).await?,
                 },
+                text = over(limit) => self.input(Input::Exhausted(text))?,
                 // Ended tasks are taken away.
                 Some(_) = self.tasks.join_next() => {}
             }
         }
+    }
+
+    /// How long the task that is worked on may take, and since when it is.
+    fn time_limit(&self) -> Option<(Duration, Instant)> {
+        let limit = self.machine.bounds().time.filter(|_| self.machine.is_busy());
+        limit.zip(self.task.began)
     }
 
     async fn begin(&mut self) -> Result<(), JournalError> {
@@ -170,7 +177,7 @@ impl Agent {
                 self.input(Input::SetModel(model))?;
                 return self.learn_room();
             }
-            Command::Compact { keep } => return self.compact(keep).await,
+            Command::Compact { keep } => return self.input(Input::Compact(keep)),
             Command::Undo => return self.undo().await,
             Command::Redo => return self.redo().await,
             Command::Rewind { turn, what } => return self.rewind(turn, what).await,
@@ -203,24 +210,6 @@ impl Agent {
             let outcome = Box::new(hooks.run(&event, &CancellationToken::new()).await);
             line.tell(News::Submitted { outcome });
         });
-    }
-
-    async fn compact(&mut self, keep: Option<String>) -> Result<(), JournalError> {
-        use crate::hooks::CompactTrigger::Manual;
-        let instructions = keep.clone().unwrap_or_default();
-        let event = HookEvent::PreCompact { trigger: Manual, instructions };
-        let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
-        self.hook_said("PreCompact", &outcome);
-        match outcome.blocked {
-            Some(why) => {
-                self.note(
-                    NoteKind::Context,
-                    format!("a hook did not let the conversation be made shorter: {why}"),
-                );
-                Ok(())
-            }
-            None => self.input(Input::Compact(keep)),
-        }
     }
 
     fn set_mode(&mut self, mode: rail_proto::Mode) -> Result<(), JournalError> {
@@ -306,6 +295,13 @@ impl Agent {
         self.task = Figures { began: Some(now()), ..Figures::default() };
         self.held = false;
     }
+}
+
+/// Waits until a time limit is over, and says that it is.
+async fn over(limit: Option<(Duration, Instant)>) -> String {
+    let Some((limit, began)) = limit else { return std::future::pending().await };
+    tokio::time::sleep_until((began + limit).into()).await;
+    format!("the task was ended after {limit:?}, as long as was allowed")
 }
 
 fn mode_told(mode: rail_permit::Mode) -> &'static str {

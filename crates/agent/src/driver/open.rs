@@ -158,7 +158,7 @@ impl Agent {
         });
         hooks.set_mode(setup.policy.mode);
         let executor = Executor::new(Parts {
-            registry: registry.clone(),
+            registry,
             session: Arc::clone(&session),
             policy: setup.policy,
             asks: Arc::new(line.clone()),
@@ -179,7 +179,6 @@ impl Agent {
             seq: 0,
             asking,
             executor: Arc::new(executor),
-            registry,
             session,
             hooks,
             memory,

@@ -63,9 +63,8 @@ impl Agent {
     }
 
     fn may_change(&self, calls: &[ToolCall]) -> Changes {
-        let levels = calls.iter().filter_map(|call| {
-            self.registry.read_call(&call.name, &call.arguments).ok().map(|(tool, _)| tool.card().level)
-        });
+        let levels =
+            calls.iter().filter_map(|call| self.executor.understood(call).map(|(tool, _)| tool.card().level));
         levels.fold(Changes::Nothing, |so_far, level| match (so_far, level) {
             (Changes::Nothing, Level::Execute) => Changes::ByCommand,
             (_, Level::Write) => Changes::Files,
@@ -75,9 +74,7 @@ impl Agent {
 
     /// The files and folders that a call names.
     pub(super) fn touched(&self, call: &ToolCall) -> Vec<PathBuf> {
-        let Ok((tool, arguments)) = self.registry.read_call(&call.name, &call.arguments) else {
-            return Vec::new();
-        };
+        let Some((tool, arguments)) = self.executor.understood(call) else { return Vec::new() };
         let Ok(admitted) = tool.admit(arguments) else { return Vec::new() };
         let cwd = self.session.cwd();
         let facets = admitted.facets(&FacetCx { cwd: &cwd, home: self.session.home.as_deref() });

@@ -2,10 +2,11 @@
 
 use rail_journal::{Cause, Compacted, Record};
 use rail_model::{Message, Purpose, Reply, Request, Sampling};
-use rail_proto::{NoteKind, Reason, SessionEvent};
+use rail_proto::{NoteKind, SessionEvent};
 
-use super::{Effect, Machine, State, StepId, Task, emit};
-use crate::context::{self, Budget, CompactionPlan, Next, Summary, Tried};
+use super::{Effect, Machine, Room, State, StepId, Task, emit};
+use crate::context::{self, CompactionPlan, Next, Summary, Tried};
+use crate::hooks::CompactTrigger;
 
 /// A summary that is being made.
 #[derive(Clone, Debug)]
@@ -72,16 +73,35 @@ impl Machine {
 
     /// Begins a summary; false when there is nothing to summarise.
     fn summarise(&mut self, keep: Option<&str>, why: Why, out: &mut Vec<Effect>) -> bool {
-        let room = self.room.unwrap_or_default();
+        let all = self.account.total();
+        // Where nobody knows how much fits, what is there is taken for it: it was answered so far.
+        let room = self.room.unwrap_or(Room { limit: all, output: all / 4 });
         let budget = self.account.budget(room.limit, room.output);
-        let Some(plan) = context::plan(self.window.messages(), &budget, reads(&budget), keep) else {
+        // Whoever summarises serves this conversation, and reads as much.
+        let Some(plan) = context::plan(self.window.messages(), &budget, budget.input(), keep) else {
             return false;
         };
-        emit(out, SessionEvent::Compacting);
-        let ask = plan.ask.clone();
-        let making = Making { plan, first: None, before: self.account.total(), why };
-        self.ask_summary(making, ask, out);
+        self.step += 1;
+        let (step, making) = (self.step, Box::new(Making { plan, first: None, before: all, why }));
+        let trigger = if why == Why::Full { CompactTrigger::Auto } else { CompactTrigger::Manual };
+        self.state = State::Due { step, making };
+        out.push(Effect::Compacting(step, trigger, keep.map(str::to_owned)));
         true
+    }
+
+    /// Asks for the summary that is due, unless somebody objects.
+    pub(super) fn may_compact(&mut self, step: StepId, blocked: Option<String>, out: &mut Vec<Effect>) {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Due { step: now, making } if now == step => match blocked {
+                Some(why) => self.not_summarised(&making, &format!("a hook did not let it: {why}"), out),
+                None => {
+                    emit(out, SessionEvent::Compacting);
+                    let ask = making.plan.ask.clone();
+                    self.ask_summary(*making, ask, out);
+                }
+            },
+            other => self.state = other,
+        }
     }
 
     fn ask_summary(&mut self, making: Making, messages: Vec<Message>, out: &mut Vec<Effect>) {
@@ -171,16 +191,10 @@ impl Machine {
         }
     }
 
-    /// A summary is given up because the user wants to.
-    pub(super) fn summary_interrupted(&mut self, step: StepId, why: Why, out: &mut Vec<Effect>) {
-        out.push(Effect::Cancel(step));
-        match why {
-            Why::Full | Why::AskedBusy => self.finish(Reason::Interrupted, "interrupted".to_owned(), out),
-            Why::Asked => {
-                note(out, "the summary was interrupted; nothing was changed");
-                self.next_task(out);
-            }
-        }
+    /// The conversation stays as it is, for this reason, and what the user said meanwhile begins the next task.
+    pub(super) fn left_as_it_is(&mut self, why: &str, out: &mut Vec<Effect>) {
+        note(out, &format!("{why}; nothing was changed"));
+        self.next_task(out);
     }
 
     fn replace(&mut self, window: Vec<Message>, cause: Cause, by: Option<String>, out: &mut Vec<Effect>) {
@@ -194,14 +208,10 @@ impl Machine {
 }
 
 impl Making {
-    pub(super) fn why(&self) -> Why {
-        self.why
+    /// Whether nothing else is done meanwhile.
+    pub(super) fn is_all_there_is(&self) -> bool {
+        self.why == Why::Asked
     }
-}
-
-/// The model that summarises is one that serves this conversation: it reads as much.
-fn reads(budget: &Budget) -> u64 {
-    budget.input()
 }
 
 fn note(out: &mut Vec<Effect>, text: &str) {

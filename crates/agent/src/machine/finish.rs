@@ -54,7 +54,8 @@ impl Machine {
         emit(out, SessionEvent::ToolEnd(end));
     }
 
-    pub(super) fn interrupt(&mut self, out: &mut Vec<Effect>) {
+    /// Ends whatever is done, at once. An answer that is there stays one.
+    pub(super) fn stop(&mut self, reason: Reason, text: String, out: &mut Vec<Effect>) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => return,
             State::Asking { step, said, .. } => {
@@ -65,31 +66,18 @@ impl Machine {
                 out.push(Effect::Cancel(step));
                 self.close(INTERRUPTED, INTERRUPTED, Finish::Cancelled, out);
             }
-            State::Summarising { step, making, .. } => {
-                return self.summary_interrupted(step, making.why(), out);
+            State::Due { step, making } | State::Summarising { step, making, .. } => {
+                out.push(Effect::Cancel(step));
+                if making.is_all_there_is() {
+                    return self.left_as_it_is("the summary was interrupted", out);
+                }
             }
             State::Ending { step, text } => {
                 out.push(Effect::Cancel(step));
                 return self.finish(Reason::Answered, text, out);
             }
         }
-        self.finish(Reason::Interrupted, "interrupted".to_owned(), out);
-    }
-
-    pub(super) fn exhausted(&mut self, why: String, out: &mut Vec<Effect>) {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle => return,
-            State::Asking { step, said, .. } => {
-                out.push(Effect::Cancel(step));
-                self.keep_said(step, &said, out);
-            }
-            State::Executing { step } => {
-                out.push(Effect::Cancel(step));
-                self.close(INTERRUPTED, INTERRUPTED, Finish::Cancelled, out);
-            }
-            State::Summarising { step, .. } | State::Ending { step, .. } => out.push(Effect::Cancel(step)),
-        }
-        self.finish(Reason::Budget, why, out);
+        self.finish(reason, text, out);
     }
 
     pub(super) fn may_end(&mut self, step: StepId, instead: Option<String>, out: &mut Vec<Effect>) {
@@ -109,6 +97,7 @@ impl Machine {
     /// Ends the task. What the user said meanwhile begins the next one, unless the user's own limits ended this one.
     pub(super) fn finish(&mut self, reason: Reason, text: String, out: &mut Vec<Effect>) {
         self.state = State::Idle;
+        self.told(out);
         self.persist(Record::Ended(Ended { reason: word(reason).to_owned() }), out);
         out.push(Effect::Sync);
         emit(out, done(reason, text, &self.task));

@@ -29,22 +29,22 @@ impl Machine {
             return;
         }
         let mut news = Vec::new();
-        let mut text = String::new();
+        let mut partial = Partial { step, ..Partial::default() };
         for event in events {
-            news.extend(told(step, &event, &mut text));
+            news.extend(told(&event, &mut partial));
             said.push(event);
         }
         *shown = *shown || !news.is_empty();
-        if !text.is_empty() {
+        if !partial.text.is_empty() || !partial.thinking.is_empty() {
             // Before it is shown: whoever saw it must find it again, whatever happens to us.
-            self.persist(Record::Partial(Partial { step, text }), out);
+            self.persist(Record::Partial(partial), out);
         }
         news.into_iter().for_each(|event| emit(out, event));
     }
 
     pub(super) fn reply_ended(&mut self, step: StepId, spent: Spent, out: &mut Vec<Effect>) {
         if let Some((said, making)) = self.take_summarising(step) {
-            self.task.usd += spent.cost_usd.unwrap_or_default();
+            self.pay(&spent);
             let by = spent.target.clone();
             self.persist(written(&Spent { step, ..spent.clone() }), out);
             emit(out, SessionEvent::Spent(Spent { step, window: self.full(), ..spent }));
@@ -56,7 +56,7 @@ impl Machine {
             return self.summary_ended(*making, answer, &by, out);
         }
         let Some((said, shown)) = self.take_asking(step) else { return };
-        self.task.usd += spent.cost_usd.unwrap_or_default();
+        self.pay(&spent);
         let reply = match said.finish() {
             Some(Ok(reply)) => reply,
             Some(Err(error)) => return self.broke(step, shown, error.message, out),
@@ -165,6 +165,11 @@ impl Machine {
         self.request(out);
     }
 
+    fn pay(&mut self, spent: &Spent) {
+        self.task.usd += spent.cost_usd.unwrap_or_default();
+        self.task.tokens = self.task.tokens.saturating_add(spent.usage.total());
+    }
+
     fn full(&self) -> rail_proto::Window {
         rail_proto::Window { tokens: self.account.total(), limit: self.room.map(|room| room.limit) }
     }
@@ -210,14 +215,16 @@ fn written(spent: &Spent) -> Record {
     Record::Usage(rail_journal::Spent { step: *step, target, usage, cost_usd: *cost_usd })
 }
 
-/// What listeners are told of an event; the text that must not be lost is added to `kept`.
-fn told(step: StepId, event: &Event, kept: &mut String) -> Option<SessionEvent> {
+/// What listeners are told of an event; what they see of it is added to `partial`.
+fn told(event: &Event, partial: &mut Partial) -> Option<SessionEvent> {
+    let step = partial.step;
     match event {
         Event::Delta { delta: Delta::Text(text), .. } if !text.is_empty() => {
-            kept.push_str(text);
+            partial.text.push_str(text);
             Some(SessionEvent::Text { step, text: text.clone() })
         }
         Event::Delta { delta: Delta::Thinking(text), .. } if !text.is_empty() => {
+            partial.thinking.push_str(text);
             Some(SessionEvent::Thinking { step, text: text.clone() })
         }
         Event::Opened { kind: PartKind::ToolCall { name, .. }, .. } => {

@@ -7,11 +7,14 @@ mod compact;
 mod finish;
 mod listen;
 
+use std::time::Duration;
+
 use rail_journal::{Record, Said, Window};
 use rail_model::{Assembler, Event, Message, Part, Request, Role, Sampling, Thinking, ToolCall, ToolDecl};
 use rail_proto::{Done, Prompt, Reason, SessionEvent, Spent, ToolEnd};
 
 use crate::context::{Account, Tried};
+use crate::hooks::CompactTrigger;
 use crate::repeat::{Repeats, Verdict};
 use compact::Making;
 
@@ -37,6 +40,8 @@ pub enum Input {
     ToolDone(StepId, Box<ToolEnd>),
     /// Whether the task may end: what to say to the model instead, if it may not.
     MayEnd(StepId, Option<String>),
+    /// Whether the conversation may be made shorter: why not, if it may not.
+    MayCompact(StepId, Option<String>),
     /// Something that the model is told before the next request.
     Tell(String),
     /// Another model from now on.
@@ -66,6 +71,8 @@ pub enum Effect {
     Cancel(StepId),
     /// Ask whether the task may end with this answer.
     Ending(StepId, String),
+    /// Ask whether the conversation may be made shorter; what is to be kept above all.
+    Compacting(StepId, CompactTrigger, Option<String>),
 }
 
 /// Why there is no answer.
@@ -119,6 +126,10 @@ pub struct Bounds {
     pub turns: Option<u64>,
     /// So many dollars.
     pub usd: Option<f64>,
+    /// So many tokens, of input and output together.
+    pub tokens: Option<u64>,
+    /// So long. The machine has no clock: whoever drives it says when it is over, by [`Input::Exhausted`].
+    pub time: Option<Duration>,
     /// So often a broken answer is asked for again.
     pub tries: u32,
     /// So often the model is told to go on, or to do it right, before the task is given up.
@@ -127,7 +138,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { turns: None, usd: None, tries: 2, nudges: 3 }
+        Self { turns: None, usd: None, tokens: None, time: None, tries: 2, nudges: 3 }
     }
 }
 
@@ -158,6 +169,8 @@ enum State {
     Asking { step: StepId, said: Box<Assembler>, shown: bool },
     /// Calls run.
     Executing { step: StepId },
+    /// A summary is due unless somebody objects.
+    Due { step: StepId, making: Box<Making> },
     /// A model is asked for a summary.
     Summarising { step: StepId, said: Box<Assembler>, making: Box<Making> },
     /// The task is over unless somebody objects.
@@ -169,6 +182,7 @@ enum State {
 struct Task {
     turns: u64,
     usd: f64,
+    tokens: u64,
     /// How often the same request broke.
     broke: u32,
     /// How often the model was told to go on.
@@ -191,7 +205,7 @@ impl Machine {
         Self::of(head, bounds, Window::default())
     }
 
-    /// A machine that goes on with a conversation. What was left open is closed: the entries for that are the effects.
+    /// A machine that goes on with a conversation. What was left open is closed: the records for that are the effects.
     pub fn resumed(head: Head, bounds: Bounds, window: Window, out: &mut Vec<Effect>) -> Self {
         let mut machine = Self::of(head, bounds, window);
         machine.mend(out);
@@ -242,7 +256,11 @@ impl Machine {
     pub fn executing(&self) -> Option<StepId> {
         match self.state {
             State::Executing { step } => Some(step),
-            State::Idle | State::Asking { .. } | State::Summarising { .. } | State::Ending { .. } => None,
+            State::Idle
+            | State::Asking { .. }
+            | State::Due { .. }
+            | State::Summarising { .. }
+            | State::Ending { .. } => None,
         }
     }
 
@@ -250,21 +268,22 @@ impl Machine {
     pub fn step(&mut self, input: Input, out: &mut Vec<Effect>) {
         match input {
             Input::Submit(prompt) => self.submit(prompt, out),
-            Input::Interrupt => self.interrupt(out),
+            Input::Interrupt => self.stop(Reason::Interrupted, "interrupted".to_owned(), out),
             Input::LastCalls => self.task.last_calls = self.executing().is_some(),
             Input::Reply(step, events) => self.reply(step, events, out),
             Input::ReplyEnded(step, spent) => self.reply_ended(step, *spent, out),
             Input::ReplyFailed(step, failure) => self.reply_failed(step, failure, out),
             Input::ToolDone(step, end) => self.tool_done(step, *end, out),
             Input::MayEnd(step, instead) => self.may_end(step, instead, out),
-            Input::Tell(text) => self.tell.push(text),
+            Input::MayCompact(step, blocked) => self.may_compact(step, blocked, out),
+            Input::Tell(text) => self.tell_model(text, out),
             Input::SetModel(model) => {
                 self.head.model.clone_from(&model);
                 emit(out, SessionEvent::Model(model));
             }
             Input::Compact(keep) => self.compact(keep, out),
             Input::Room(room) => self.room = room,
-            Input::Exhausted(why) => self.exhausted(why, out),
+            Input::Exhausted(why) => self.stop(Reason::Budget, why, out),
         }
     }
 
@@ -318,6 +337,11 @@ impl Machine {
                 format!("the task was ended after {turns} turns, as many as were allowed"),
             ));
         }
+        if let Some(tokens) = self.bounds.tokens.filter(|tokens| self.task.tokens >= *tokens) {
+            let used = self.task.tokens;
+            let text = format!("the task was ended: {used} tokens are used of {tokens} that were allowed");
+            return Some((Reason::Budget, text));
+        }
         let usd = self.bounds.usd.filter(|usd| self.task.usd >= *usd)?;
         let text = format!("the task was ended: ${:.4} are spent of ${usd} that were allowed", self.task.usd);
         Some((Reason::Budget, text))
@@ -330,6 +354,15 @@ impl Machine {
             self.repeats.user_spoke();
             self.persist(Record::Taken(self.step), out);
             prompts.into_iter().for_each(|prompt| emit(out, SessionEvent::Prompted(prompt)));
+        }
+    }
+
+    /// While calls run nothing can stand between them and their results; else it is written down at once, so that it is told even if
+    /// nothing more is asked in this process.
+    fn tell_model(&mut self, text: String, out: &mut Vec<Effect>) {
+        self.tell.push(text);
+        if !self.is_busy() {
+            self.told(out);
         }
     }
 

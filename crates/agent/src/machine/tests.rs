@@ -25,13 +25,19 @@ enum Kind {
     /// A good summary, where one is waited for.
     Summary,
     LastCalls,
+    /// A summary that is due may be made.
+    MayCompact,
+    /// It may not.
+    Keeps,
+    /// The model is to be told something.
+    Tell,
 }
 
-const KINDS: [Kind; 15] = {
+const KINDS: [Kind; 18] = {
     use Kind::*;
     [
         Submit, Interrupt, Text, Answer, Calls, Empty, Breaks, Fails, ToolDone, MayEnd, Objects, Stale,
-        Compact, Summary, LastCalls,
+        Compact, Summary, LastCalls, MayCompact, Keeps, Tell,
     ]
 };
 
@@ -80,10 +86,14 @@ impl Bed {
     /// Whether a task is worked on; a summary that the user wants while nothing is done is none.
     fn at_task(&self) -> bool {
         match &self.machine.state {
-            State::Summarising { making, .. } => making.why() != compact::Why::Asked,
+            State::Due { making, .. } | State::Summarising { making, .. } => !making.is_all_there_is(),
             State::Asking { .. } | State::Executing { .. } | State::Ending { .. } => true,
             State::Idle => false,
         }
+    }
+
+    fn is_due(&self) -> bool {
+        matches!(self.machine.state, State::Due { .. })
     }
 
     fn is_summarising(&self) -> bool {
@@ -115,6 +125,9 @@ impl Bed {
             Kind::Objects => Input::MayEnd(step, Some("not yet".to_owned())),
             Kind::Stale => Input::ReplyEnded(step.wrapping_sub(1), Box::default()),
             Kind::Compact => Input::Compact(None),
+            Kind::MayCompact => Input::MayCompact(step, None),
+            Kind::Keeps => Input::MayCompact(step, Some("not now".to_owned())),
+            Kind::Tell => Input::Tell("news".to_owned()),
         }
     }
 
@@ -151,7 +164,7 @@ impl Bed {
     fn has_begun(&self) -> bool {
         match &self.machine.state {
             State::Asking { said, .. } | State::Summarising { said, .. } => !said.parts().is_empty(),
-            State::Idle | State::Executing { .. } | State::Ending { .. } => false,
+            State::Idle | State::Executing { .. } | State::Due { .. } | State::Ending { .. } => false,
         }
     }
 
@@ -197,7 +210,7 @@ impl Bed {
                     }
                     _ => {}
                 },
-                Effect::Cancel(_) | Effect::Ending(..) => {}
+                Effect::Cancel(_) | Effect::Ending(..) | Effect::Compacting(..) => {}
             }
         }
         self.tasks += i64::from(!busy && self.at_task());
@@ -304,7 +317,7 @@ fn walk(bed: &Bed, left: usize, at_each: &mut dyn FnMut(&Bed)) {
     for kind in KINDS {
         let mut next = bed.clone();
         let effects = next.take(kind);
-        if !effects.is_empty() || matches!(kind, Kind::Text | Kind::Compact | Kind::LastCalls) {
+        if !effects.is_empty() || matches!(kind, Kind::Text | Kind::Compact | Kind::LastCalls | Kind::Tell) {
             walk(&next, left - 1, at_each);
         }
     }
@@ -325,11 +338,11 @@ fn all_short_traces_keep_what_must_hold() {
 fn all_short_traces_of_a_full_window_keep_what_must_hold() {
     let mut bed = Bed::full();
     bed.take(Kind::Submit);
-    assert!(bed.is_summarising());
+    assert!(bed.is_due());
     let (mut seen, mut second, mut summarised, mut cut) = (0, 0, 0, 0);
     walk(&bed, 3, &mut |bed| {
         seen += 1;
-        second += usize::from(bed.is_summarising() && bed.machine.step > 1);
+        second += usize::from(bed.is_summarising() && bed.machine.step > 2);
         for record in &bed.records {
             if let Record::Compacted(compacted) = record {
                 summarised += usize::from(compacted.by.is_some());
@@ -351,6 +364,8 @@ fn kinds(effects: &[Effect]) -> Vec<&'static str> {
         Effect::Cancel(_) => "cancel",
         Effect::Emit(event) if matches!(&**event, SessionEvent::Compacted(_)) => "told",
         Effect::Emit(event) if matches!(&**event, SessionEvent::Done(_)) => "done",
+        Effect::Compacting(_, CompactTrigger::Auto, _) => "may it, being full",
+        Effect::Compacting(_, CompactTrigger::Manual, _) => "may it, being asked",
         Effect::Sync | Effect::Emit(_) | Effect::RunTools(..) | Effect::Ending(..) => "",
     };
     effects.iter().map(kind).filter(|kind| !kind.is_empty()).collect()
@@ -360,9 +375,15 @@ fn kinds(effects: &[Effect]) -> Vec<&'static str> {
 fn a_summary_takes_two_passes_and_each_end_leads_on() {
     let due = || {
         let mut bed = Bed::full();
-        assert_eq!(kinds(&bed.take(Kind::Submit)), ["written", "ask for a summary"]);
-        bed
+        assert_eq!(kinds(&bed.take(Kind::Submit)), ["written", "may it, being full"]);
+        let unasked = bed.clone();
+        assert_eq!(kinds(&bed.take(Kind::MayCompact)), ["ask for a summary"]);
+        (unasked, bed)
     };
+    // Who objects keeps a model from it; the oldest are cut all the same, or nothing could be asked any more.
+    assert_eq!(kinds(&due().0.take(Kind::Keeps)), ["compacted", "told", "ask"]);
+    assert_eq!(kinds(&due().0.take(Kind::Interrupt)), ["cancel", "ended", "done"]);
+    let due = || due().1;
     let mut good = due();
     assert_eq!(kinds(&good.take(Kind::Summary)), ["written", "ask for a summary"]);
     assert_eq!(kinds(&good.clone().take(Kind::Summary)), ["written", "compacted", "told", "ask"]);
@@ -377,7 +398,9 @@ fn a_summary_takes_two_passes_and_each_end_leads_on() {
     assert_eq!(kinds(&due().take(Kind::Interrupt)), ["cancel", "ended", "done"]);
     // What the user wants while nothing is done changes nothing when it fails.
     let mut asked = Bed::full();
-    assert_eq!(kinds(&asked.take(Kind::Compact)), ["ask for a summary"]);
+    assert_eq!(kinds(&asked.take(Kind::Compact)), ["may it, being asked"]);
+    assert_eq!(kinds(&asked.clone().take(Kind::Keeps)), [""; 0]);
+    assert_eq!(kinds(&asked.take(Kind::MayCompact)), ["ask for a summary"]);
     assert_eq!(kinds(&asked.clone().take(Kind::Fails)), [""; 0]);
     assert_eq!(kinds(&asked.clone().take(Kind::Interrupt)), ["cancel"]);
     asked.take(Kind::Summary);
@@ -406,7 +429,9 @@ fn whatever_is_cut_off_is_mended() {
         for kind in KINDS {
             let mut next = bed.clone();
             let effects = next.take(kind);
-            if effects.is_empty() && !matches!(kind, Kind::Text | Kind::Compact | Kind::LastCalls) {
+            if effects.is_empty()
+                && !matches!(kind, Kind::Text | Kind::Compact | Kind::LastCalls | Kind::Tell)
+            {
                 continue;
             }
             for cut in 0..=effects.len() {

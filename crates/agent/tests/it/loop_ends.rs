@@ -181,7 +181,7 @@ async fn a_model_that_goes_round_in_circles_is_told_and_stopped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn turns_and_money_are_counted_before_a_request() {
+async fn turns_money_and_tokens_are_counted_before_a_request() {
     let again = |_| {
         Turn::reply(vec![run("true")]).usage(Usage {
             input: Some(1000),
@@ -204,6 +204,36 @@ async fn turns_and_money_are_counted_before_a_request() {
     assert_eq!((done.reason, done.turns, bed.requests().len()), (Reason::Budget, 2, 2), "{done:?}");
     assert!((done.cost_usd - 0.02).abs() < 1e-9, "{done:?}");
     talk.end().await;
+
+    let mut bed = Bed::new((0..9).map(again).collect());
+    bed.bounds = Bounds { tokens: Some(5_000), ..Bounds::default() };
+    let mut talk = bed.open();
+    let done = talk.ask("Go.").await;
+    assert_eq!((done.reason, done.turns, bed.requests().len()), (Reason::Budget, 3, 3), "{done:?}");
+    assert!(done.text.contains("6000 tokens"), "{done:?}");
+    // The next task has tokens of its own.
+    assert_eq!(talk.ask("Again.").await.turns, 3);
+    talk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_ends_when_its_time_is_over_whatever_it_is_at() {
+    let limit = std::time::Duration::from_millis(300);
+    let calls = Turn::reply(vec![run("echo begun; sleep 300")]);
+    for turn in [Turn::stall(vec![text("Half of an")]), Turn::stall(vec![]), calls] {
+        let mut bed = Bed::new(vec![turn, says("Right.")]);
+        bed.bounds = Bounds { time: Some(limit), ..Bounds::default() };
+        let mut talk = bed.open();
+        let done = talk.ask("Go.").await;
+        assert_eq!((done.reason, done.text.contains("300ms")), (Reason::Budget, true), "{done:?}");
+        let folder = bed.session();
+        talk.end().await;
+        bed.bounds = Bounds::default();
+        let mut talk = bed.resume(&folder);
+        assert_eq!(talk.ask("And now?").await.text, "Right.");
+        talk.end().await;
+        assert_valid(&bed.last());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

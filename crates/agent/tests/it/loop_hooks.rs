@@ -82,3 +82,31 @@ async fn a_hook_blocks_words_and_adds_to_others() {
     assert!(!said.contains("secret"), "{said}");
     assert!(said.contains("Today is cake day.") && said.contains("The build is green."), "{said}");
 }
+
+/// A window that fills up is made shorter by itself only where no hook objects; what must go goes all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_hears_of_a_summary_and_may_keep_it_from_being_made() {
+    let piece = |at: usize| {
+        Turn::reply(vec![
+            text("I look on and on. ".repeat(300)),
+            call("bash", json!({"command": format!("seq {at}0 {at}4")})),
+        ])
+    };
+    let mut script: Vec<Turn> = (0..24).map(piece).collect();
+    script.push(says("All read."));
+    let mut bed = Bed::new(script);
+    bed.window = (16_000, 1_000);
+    bed.config = hook("PreCompact", "auto", "cat >> asked.jsonl; echo 'I need it whole' >&2; exit 2");
+    let mut talk = bed.open();
+    assert_eq!(talk.ask("Read it all.").await.text, "All read.");
+    let seen = talk.end().await;
+    let told = |event: &SessionEvent| matches!(event, SessionEvent::Note { text, .. } if text.contains("I need it whole") && text.contains("no summary"));
+    assert!(seen.iter().any(told), "{seen:#?}");
+    assert!(!seen.iter().any(|event| matches!(event, SessionEvent::Compacting)));
+    assert!(bed.requests().iter().all(|request| !request.tools.is_empty()), "nobody was asked for a summary");
+    let asked = bed.read("asked.jsonl");
+    assert!(
+        asked.contains(r#""hook_event_name":"PreCompact""#) && asked.contains(r#""trigger":"auto""#),
+        "{asked}"
+    );
+}

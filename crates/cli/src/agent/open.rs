@@ -148,6 +148,8 @@ impl Prepared {
         let bounds = Bounds {
             turns: flags.max_turns.or(limits.max_turns.map(u64::from)),
             usd: flags.max_budget_usd.or(limits.max_budget_usd),
+            tokens: limits.max_tokens,
+            time: limits.max_time.map(|wait| wait.0),
             ..Bounds::default()
         };
         let shown = Shown { flags: flags.clone(), catalog: registry.catalog(), servers: extras.servers };

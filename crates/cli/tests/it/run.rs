@@ -23,11 +23,18 @@ fn with(home: Home, client: &str, script: &str) -> Home {
     home.set("PATH", &format!("{}:/usr/bin:/bin", path.display())).set("TMPDIR", temp.to_str().unwrap())
 }
 
-/// The binary at the head of a group of its own, as a shell starts it.
+/// The binary at the head of a group of its own, as a shell starts it, and deaf to no signal: whoever runs the tests may be, and a shell
+/// can't trap what it was born ignoring.
 #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
 fn start(home: &Home, args: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rail"));
-    command.args(args).env_clear().envs(home.variables()).current_dir(home.path("work")).process_group(0);
+    let mut command = Command::new("/usr/bin/env");
+    command
+        .args(["--default-signal=HUP,INT,QUIT,TERM", env!("CARGO_BIN_EXE_rail")])
+        .args(args)
+        .env_clear()
+        .envs(home.variables())
+        .current_dir(home.path("work"))
+        .process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -133,8 +140,9 @@ fn the_gateway_is_there_for_its_client_only() {
     assert_eq!(home.said(&["run", "claude"], ""), expected);
 }
 
+/// What is waited for ends with the shell: a child that was forked but has no traps of its own yet does not hear the shell's `kill`.
 const WAITS: &str = "trap 'echo term; exit 3' TERM; trap 'echo int; exit 4' INT; trap 'echo hup; exit 5' HUP
-tail -f /dev/null & waiting=$!
+tail -f --pid=$$ /dev/null & waiting=$!
 trap 'kill $waiting' EXIT
 echo here
 wait $waiting";

@@ -138,6 +138,13 @@ pub struct Limits {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub max_budget_usd: Option<f64>,
+    /// So many tokens, read and written, over all requests of the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<u64>,
+    /// So long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Wait>,
 }
 
 /// Whether a long conversation is made shorter by itself.

@@ -77,7 +77,7 @@ pub(crate) fn queued(step: u64, text: &str) -> Record {
 }
 
 pub(crate) fn partial(step: u64, text: &str) -> Record {
-    Record::Partial(Partial { step, text: text.into() })
+    Record::Partial(Partial { step, text: text.into(), ..Partial::default() })
 }
 
 /// A conversation of these texts of the user in the place of another.

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use rail_model::{Part, ToolCall};
 use rail_permit::{Mode, Policy};
-use rail_repair::{Catalog, Repair};
+use rail_repair::{Catalog, Repair, settle};
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Asks, Dialect, End, Hooks, Lane, Outcome, OutputNote, Registry, Session, Spoken, ToolEvent, Watch,
+    AnyTool, Asks, Dialect, End, Hooks, Lane, Outcome, OutputNote, Registry, Session, Spoken, ToolEvent,
+    Watch,
 };
 use stages::Stopped;
 pub use truncate::kept_in;
@@ -67,6 +69,12 @@ impl Executor {
     /// Changes what the user allows.
     pub fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
         change(Arc::make_mut(&mut self.policy.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+
+    /// The tool and the arguments that a call means, mended where they can be; nothing if no call comes of it.
+    pub fn understood(&self, call: &ToolCall) -> Option<(&Arc<dyn AnyTool>, Value)> {
+        let settled = settle(call, &self.catalog, rail_repair::End::Closed).ok()?;
+        Some((self.registry.get(&settled.call.name)?, settled.arguments))
     }
 
     /// Runs the calls of one answer: those that only read side by side, those that change something alone and in order.
