@@ -59,6 +59,8 @@ fn fill(writer: &mut Writer, now: UnixMillis, origin: Resumed) -> Result<(), Jou
         state.mode.map(Record::Mode),
         state.sum.title.map(Record::Title),
         state.todos.map(Record::Todos),
+        state.findings.map(Record::Findings),
+        state.known.map(Record::Known),
     ];
     for record in said.into_iter().flatten() {
         writer.append(now, record)?;

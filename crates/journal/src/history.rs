@@ -116,6 +116,8 @@ fn shown(entry: Entry) -> Vec<Shown> {
         | Record::Model(_)
         | Record::Title(_)
         | Record::Todos(_)
+        | Record::Findings(_)
+        | Record::Known(_)
         | Record::Ended(_)
         | Record::Note(_)
         | Record::Unknown { .. } => Vec::new(),

@@ -71,7 +71,7 @@ fn each_text<E>(record: &mut Record, visit: Visit<'_, E>) -> Result<(), E> {
             let parts = |message: &mut Message| each_part(&mut message.parts, visit);
             compacted.window.iter_mut().try_for_each(parts)
         }
-        Record::Todos(value) => in_value(value, visit),
+        Record::Todos(value) | Record::Findings(value) | Record::Known(value) => in_value(value, visit),
         Record::Note(note) => in_value(&mut note.value, visit),
         Record::Opened(_)
         | Record::Running(_)

@@ -87,6 +87,10 @@ records! {
     Title(String) = "title",
     /// The todo list from here on.
     Todos(Value) = "todos",
+    /// What was found out while planning, from here on.
+    Findings(Value) = "findings",
+    /// What the model knows of the world around the session from here on, so that only changes are told to it.
+    Known(Value) = "known",
     /// The session was left.
     Ended(Ended) = "ended",
     /// Something for people and tools that read the journal; of no effect.
@@ -113,6 +117,8 @@ impl Record {
             | Self::Model(_)
             | Self::Title(_)
             | Self::Todos(_)
+            | Self::Findings(_)
+            | Self::Known(_)
             | Self::Ended(_)
             | Self::Note(_)
             | Self::Unknown { .. } => None,

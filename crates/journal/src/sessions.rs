@@ -175,6 +175,8 @@ fn tail(log: &Log) -> Result<(Sum, Option<UnixMillis>), JournalError> {
             | Record::Mode(_)
             | Record::Model(_)
             | Record::Todos(_)
+            | Record::Findings(_)
+            | Record::Known(_)
             | Record::Ended(_)
             | Record::Note(_)
             | Record::Unknown { .. } => {}

@@ -17,6 +17,12 @@ pub struct State {
     /// The todo list, if there is one. It belongs to the conversation: going back brings back the old one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub todos: Option<Value>,
+    /// What was found out while planning; it belongs to the conversation, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Value>,
+    /// What the model knows of the world around the session; what is taken back was never told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Value>,
     /// The line that holds the head of requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Place>,
@@ -81,6 +87,8 @@ impl State {
             Record::Model(model) => self.model.clone_from(model),
             Record::Title(title) => self.sum.title = Some(title.clone()),
             Record::Todos(todos) => self.todos = Some(todos.clone()),
+            Record::Findings(findings) => self.findings = Some(findings.clone()),
+            Record::Known(known) => self.known = Some(known.clone()),
             Record::Told(_)
             | Record::Partial(_)
             | Record::Void(_)

@@ -92,6 +92,8 @@ impl Window {
             | Record::Model(_)
             | Record::Title(_)
             | Record::Todos(_)
+            | Record::Findings(_)
+            | Record::Known(_)
             | Record::Ended(_)
             | Record::Note(_)
             | Record::Unknown { .. } => {}

@@ -170,6 +170,8 @@ impl Writer {
             | Record::Model(_)
             | Record::Title(_)
             | Record::Todos(_)
+            | Record::Findings(_)
+            | Record::Known(_)
             | Record::Note(_)
             | Record::Unknown { .. } => Carried::Nothing,
         };
@@ -222,6 +224,7 @@ impl Writer {
         let then = view_at(&log, to)?;
         let now = self.state.clone();
         (self.state.todos, self.state.queued) = (then.state.todos, then.state.queued);
+        (self.state.findings, self.state.known) = (then.state.findings, then.state.known);
         if let Err(error) = self.append(at, Record::Rewound(Rewound { to, way })) {
             self.state = now;
             return Err(error);

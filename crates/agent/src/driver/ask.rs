@@ -7,7 +7,7 @@ use std::task::Poll;
 use rail_config::Loaded;
 use rail_model::{Event, Fault, Purpose, Request};
 use rail_proto::{NoteKind, Routed, Spent};
-use rail_route::{Attempt, Client, Plan, PlanInput, Sessions, calibrated, estimate, facts};
+use rail_route::{Attempt, Client, Plan, PlanInput, Sessions, Skipped, calibrated, estimate, facts};
 use rail_upstream::{Broken, NoAnswer, Note, Notes, Outcome, Reply, Sent, Upstream};
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,8 @@ pub(super) struct Asking {
     pub(super) loaded: Arc<Loaded>,
     pub(super) sessions: Mutex<Sessions>,
     pub(super) line: Line,
+    /// What may be paid for; with a budget nobody is asked whose price is not known.
+    pub(super) budget: Option<f64>,
 }
 
 impl Asking {
@@ -42,7 +44,7 @@ impl Asking {
         let plan = self.plan(&request);
         // A summary may be written by another model, whose room says nothing about the conversation's.
         if request.purpose != Purpose::Background {
-            self.line.tell(News::Room(room(&plan)));
+            self.line.tell(News::Room(self.with_reader(room(&plan), &request.model)));
         }
         if plan.attempts.is_empty() {
             return self.failed(step, nobody(&plan, &self.loaded), FailureKind::Final);
@@ -110,12 +112,28 @@ impl Asking {
         let routing = &*self.loaded.routing;
         let input =
             PlanInput { routing, facts: &facts, health: &health, session: session.as_ref(), now: now() };
-        calibrated(&input, |target| learned.calibration(target)).0
+        let mut plan = calibrated(&input, |target| learned.calibration(target)).0;
+        if self.budget.is_some() {
+            leave_out_unpriced(&mut plan);
+        }
+        plan
     }
 
     /// How much those take who may answer.
     pub(super) fn room(&self, request: &Request) -> Option<Room> {
-        room(&self.plan(request))
+        self.with_reader(room(&self.plan(request)), &request.model)
+    }
+
+    /// Summaries may be written by another model, which reads less or more.
+    fn with_reader(&self, room: Option<Room>, model: &str) -> Option<Room> {
+        let request = Request {
+            model: model.to_owned(),
+            purpose: Purpose::Background,
+            stream: true,
+            ..Request::default()
+        };
+        let reads = self::room(&self.plan(&request)).map(|room| room.limit.saturating_sub(room.output));
+        Some(Room { reads, ..room? })
     }
 
     fn mended(&self, reply: &mut Reply) {
@@ -141,6 +159,21 @@ fn cost(attempt: &Attempt, usage: &rail_model::Usage) -> Option<f64> {
     attempt.profile.cost(usage).or_else(|| attempt.provider.is_free().then_some(0.0))
 }
 
+/// What nobody knows the price of can't be held to a budget.
+fn leave_out_unpriced(plan: &mut Plan) {
+    let (priced, unpriced) = std::mem::take(&mut plan.attempts)
+        .into_iter()
+        .partition(|attempt: &Attempt| attempt.profile.price.is_some() || attempt.provider.is_free());
+    plan.attempts = priced;
+    plan.skipped.extend(unpriced.into_iter().map(|attempt| Skipped {
+        why: format!(
+            "its price is not known, so that no budget in dollars can hold; say it as `price` of the model in [providers.{}]",
+            attempt.target.provider
+        ),
+        target: attempt.target,
+    }));
+}
+
 /// How much the largest of the targets takes; nothing when one of them is not known.
 fn room(plan: &Plan) -> Option<Room> {
     let mut most: Option<Room> = None;
@@ -149,7 +182,7 @@ fn room(plan: &Plan) -> Option<Room> {
         let limit = profile.room(output)?.saturating_add(output);
         if most.is_none_or(|room| room.limit < limit) {
             // Half of a small window is left for what is read.
-            most = Some(Room { limit, output: output.min(limit / 4) });
+            most = Some(Room { limit, output: output.min(limit / 4), reads: None });
         }
     }
     most

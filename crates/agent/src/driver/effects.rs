@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rail_journal::JournalError;
+use rail_journal::{JournalError, Record};
 use rail_proto::{Done, SessionEvent};
 use tokio_util::sync::CancellationToken;
 
 use super::ports::News;
 use super::{Agent, Figures};
-use crate::hooks::{CompactTrigger, HookEvent, StopRound};
+use crate::hooks::{CompactTrigger, HookEvent, StartSource, StopRound};
 use crate::machine::{Effect, Input, StepId};
 
 impl Agent {
@@ -23,7 +23,13 @@ impl Agent {
     pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<(), JournalError> {
         for effect in effects {
             match effect {
-                Effect::Persist(record) => self.write(record)?,
+                Effect::Persist(record) => {
+                    let tells = matches!(record, Record::Told(_));
+                    self.write(record)?;
+                    if tells {
+                        self.write_known()?;
+                    }
+                }
                 Effect::Sync => self.writer.sync()?,
                 Effect::Emit(event) => self.told(*event),
                 Effect::Ask(step, request) => {
@@ -73,9 +79,36 @@ impl Agent {
                 self.task.api_ms += spent.duration_ms;
                 SessionEvent::Spent(spent)
             }
+            SessionEvent::Compacted(compacted) => {
+                if compacted.by.is_some() {
+                    self.begins_anew();
+                }
+                SessionEvent::Compacted(compacted)
+            }
             other => other,
         };
         self.emit(event);
+    }
+
+    /// Hooks that add context at the beginning do so again behind a summary: what they added is part of it at best.
+    fn begins_anew(&mut self) {
+        let model = Some(self.machine.head().model.clone());
+        let event = HookEvent::SessionStart { source: StartSource::Compact, model };
+        let (hooks, line) = (Arc::clone(&self.hooks), self.line.clone());
+        self.tasks.spawn(async move {
+            let outcome = Box::new(hooks.run(&event, &CancellationToken::new()).await);
+            line.tell(News::Began { outcome });
+        });
+    }
+
+    /// Hooks hear that the user is waited for; nothing waits for them.
+    pub(super) fn notify(&mut self, kind: &str, message: String) {
+        let event = HookEvent::Notification { kind: kind.to_owned(), title: None, message };
+        let (hooks, line) = (Arc::clone(&self.hooks), self.line.clone());
+        self.tasks.spawn(async move {
+            let outcome = Box::new(hooks.run(&event, &CancellationToken::new()).await);
+            line.tell(News::Hooked { event: "Notification", outcome });
+        });
     }
 
     /// Asks the hooks whether the task may end.

@@ -10,7 +10,6 @@ use super::ports::News;
 use super::{Agent, show};
 use crate::hooks::HookOutcome;
 use crate::machine::{Input, StepId};
-use crate::memory;
 
 impl Agent {
     pub(super) fn heard(&mut self, news: News) -> Result<(), JournalError> {
@@ -33,11 +32,14 @@ impl Agent {
                 let ask = show::permission(*call, &question);
                 self.task.ways.insert(id.clone(), ask.without_anybody.clone());
                 self.asks.insert(id, (question, answer));
+                let waits = format!("rail needs your permission to use {}", ask.tool);
+                self.notify("permission_prompt", waits);
                 self.emit(SessionEvent::Permission(ask));
                 Ok(())
             }
             News::Choose { id, choices, answer } => {
                 self.choices.insert(id.clone(), answer);
+                self.notify("elicitation_dialog", "rail has a question for you".to_owned());
                 self.emit(SessionEvent::Choice { id, choices });
                 Ok(())
             }
@@ -59,6 +61,10 @@ impl Agent {
                 let instead = outcome.blocked.filter(|_| outcome.stop.is_none());
                 self.held = self.held || instead.is_some();
                 self.input(Input::MayEnd(step, instead))
+            }
+            News::Began { outcome } => {
+                self.hook_said("SessionStart", &outcome);
+                outcome.context.into_iter().try_for_each(|text| self.input(Input::Tell(text)))
             }
             News::MayCompact { step, outcome } => {
                 self.hook_said("PreCompact", &outcome);
@@ -87,7 +93,7 @@ impl Agent {
         prompt.parts.extend(outcome.context.into_iter().map(Part::text));
         if !self.machine.is_busy() {
             self.task_begins();
-            self.memory_changed()?;
+            self.look_around()?;
         }
         self.input(Input::Submit(prompt))
     }
@@ -154,22 +160,8 @@ impl Agent {
             OutputNote::Plan(step) => self.mode_changed(step.mode()),
             OutputNote::Findings(findings) => {
                 let value = serde_json::to_value(findings).unwrap_or_default();
-                self.write(Record::Note(rail_journal::Note { about: "findings".to_owned(), value }))
+                self.write(Record::Findings(value))
             }
-        }
-    }
-
-    /// Memory files that were written, by us or by others, are read again and told; the system prompt stays as it is.
-    fn memory_changed(&mut self) -> Result<(), JournalError> {
-        let refreshed = self.memory.refreshed();
-        for changed in &refreshed.changed {
-            if let memory::Changed::Written(file) = changed {
-                self.memory_read(file);
-            }
-        }
-        match memory::changes(&refreshed.changed) {
-            Some(text) => self.input(Input::Tell(text)),
-            None => Ok(()),
         }
     }
 
@@ -180,17 +172,12 @@ impl Agent {
         }
         for path in self.touched(&outcome.call) {
             let found = self.memory.entered(&path);
-            found.files.iter().for_each(|file| self.memory_read(file));
+            self.not_read(&found.notes);
             if !found.files.is_empty() {
-                self.input(Input::Tell(memory::files(&found.files)))?;
+                self.memory_changed()?;
             }
         }
         Ok(())
-    }
-
-    fn memory_read(&mut self, file: &memory::MemoryFile) {
-        let (path, tokens) = (file.path.display().to_string(), rail_route::tokens(&file.text));
-        self.emit(SessionEvent::Memory(rail_proto::Memory { path, tokens }));
     }
 
     fn tools_ended(&mut self, step: StepId, changed: Option<(String, String)>) -> Result<(), JournalError> {

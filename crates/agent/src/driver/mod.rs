@@ -4,17 +4,22 @@ mod ask;
 mod clock;
 mod effects;
 mod errands;
+mod heads;
 mod heard;
 mod open;
 mod ports;
+mod prune;
 mod rewind;
 mod show;
 mod tools;
+mod world;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rail_config::Env;
 use rail_journal::snapshots::{History, Snapshots};
 use rail_journal::{JournalError, Record, Writer};
 use rail_permit::Question;
@@ -26,12 +31,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
 use crate::machine::{Input, Machine, StepId};
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryNote};
 use ask::Asking;
 use clock::{now, today};
 pub use errands::Errands;
+use heads::Heads;
 pub use open::{Begin, OpenError, Setup};
 use ports::{Line, News};
+use world::Known;
 
 /// How long calls that are interrupted have to say how far they were: an interruption is felt.
 const LAST_WORDS: Duration = Duration::from_millis(80);
@@ -71,7 +78,14 @@ pub struct Agent {
     session: Arc<Session>,
     hooks: Arc<HookRunner>,
     memory: Memory,
+    heads: Heads,
+    known: Known,
+    /// What was not read of memory files when it was opened.
+    not_read: Vec<MemoryNote>,
+    env: Env,
     snapshots: Option<Arc<Snapshots>>,
+    /// Where the sessions of all folders are.
+    sessions: PathBuf,
     history: History,
     /// The steps of the history, by their numbers.
     steps: Vec<u64>,
@@ -150,6 +164,8 @@ impl Agent {
         for problem in self.hooks.problems().to_vec() {
             self.note(NoteKind::Hook, problem);
         }
+        let not_read = std::mem::take(&mut self.not_read);
+        self.not_read(&not_read);
         let event = HookEvent::SessionStart { source: self.begun, model: Some(self.opened.model.clone()) };
         let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
         self.hook_said("SessionStart", &outcome);
@@ -175,6 +191,7 @@ impl Agent {
             Command::SetModel(model) => {
                 self.write(Record::Model(model.clone()))?;
                 self.input(Input::SetModel(model))?;
+                self.head_for_model()?;
                 return self.learn_room();
             }
             Command::Compact { keep } => return self.input(Input::Compact(keep)),
@@ -230,7 +247,7 @@ impl Agent {
         self.hooks.set_mode(mode);
         self.write(Record::Mode(open::mode_word(shown).to_owned()))?;
         self.emit(SessionEvent::Mode(shown));
-        Ok(())
+        self.head_follows()
     }
 
     /// Ends whatever runs. Calls have a moment to say how far they were.
@@ -266,6 +283,7 @@ impl Agent {
         let event = HookEvent::SessionEnd { reason: EndReason::Other };
         let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
         self.hook_said("SessionEnd", &outcome);
+        self.prune_snapshots().await;
         // What is not safe by now was told when it was written.
         let _ = self.writer.sync();
         self.emit(SessionEvent::Closed);

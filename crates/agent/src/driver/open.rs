@@ -9,25 +9,25 @@ use rail_config::{Env, Loaded, Trusted};
 use rail_journal::snapshots::{History, Limits, Snapshots, Step};
 use rail_journal::store::Store;
 use rail_journal::{
-    JournalError, Prompt, Record, Resumed, SessionId, VERSION, Window, Writer, project_key, session_folder,
+    JournalError, Record, Resumed, SessionId, VERSION, Window, Writer, project_key, session_folder,
 };
-use rail_model::Request;
 use rail_permit::Policy;
 use rail_proto::{Mode, Opened};
-use rail_route::ModelProfile;
-use rail_tool::{Dialect, Executor, Parts, Registry, Session};
+use rail_tool::{Dialect, Executor, OutputNote, Parts, Registry, Session};
 use rail_upstream::Upstream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::ask::Asking;
 use super::clock::{now, today};
+use super::heads::{Heads, head};
 use super::ports::Line;
+use super::world::Known;
 use super::{Agent, Figures, Handle, show};
 use crate::hooks::{CallbackHooks, HookFacts, HookRunner, StartSource};
 use crate::machine::{Bounds, Head, Machine};
 use crate::memory::{Memory, MemoryPlaces};
-use crate::prompt::{self, Environment, Gathered};
+use crate::prompt::Environment;
 
 /// What a session is made of.
 pub struct Setup {
@@ -47,7 +47,7 @@ pub struct Setup {
     pub trusted: Trusted,
     /// The model to ask.
     pub model: String,
-    /// What ends a task early.
+    /// What a task is held to.
     pub bounds: Bounds,
     /// Where sessions and snapshots are kept.
     pub state: PathBuf,
@@ -108,31 +108,27 @@ impl Agent {
             loaded: Arc::clone(&setup.loaded),
             sessions: Mutex::default(),
             line: line.clone(),
+            budget: setup.bounds.usd,
         });
-        let agent = &setup.loaded.settings.agent;
-        let registry = prompt::available(&setup.registry, agent.generation, &setup.policy);
         let mut memory = Memory::new(memory_places(&setup), now);
         let found = memory.begin();
-        let (head, dialect) = match resumed.as_ref().and_then(|resumed| resumed.head.clone()) {
-            Some(Prompt { system, tools, dialect }) => {
-                let head = Head { model: setup.model.clone(), system, tools, ..Head::default() };
-                (head, Dialect::named(&dialect))
-            }
+        let not_read = found.notes.clone();
+        let environment = Environment::gather(&setup.env, &workspace, today().0 / 1000);
+        let now_known = Known::of(&environment, &found.files);
+        let written = resumed.as_ref().and_then(|resumed| resumed.head.clone());
+        let spoke = written.as_ref().map(|written| written.dialect.as_str());
+        let heads = Heads::new(&setup, &asking, environment, found, spoke);
+        let told = resumed.as_ref().and_then(|resumed| Known::read(resumed.state.known.as_ref()));
+        let (prompt, known) = match written.filter(|written| heads.serves(written, &setup.policy)) {
+            Some(written) => (written, told.unwrap_or(now_known)),
             None => {
-                let gathered = Gathered {
-                    registry: registry.clone(),
-                    limits: setup.session.limits.clone(),
-                    environment: Environment::gather(&setup.env, &workspace, today().0 / 1000),
-                    memory: found,
-                    skills: Vec::new(),
-                    role: setup.role.clone(),
-                };
-                let (head, written) = head(&setup, &asking, &gathered);
-                let dialect = Dialect::named(&written.dialect);
-                writer.append(today(), Record::Prompt(written))?;
-                (head, dialect)
+                let prompt = heads.under(&setup.policy);
+                writer.append(today(), Record::Prompt(prompt.clone()))?;
+                writer.append(today(), now_known.record())?;
+                (prompt, now_known)
             }
         };
+        let (dialect, head) = (Dialect::named(&prompt.dialect), head(&setup.model, prompt));
         let mut effects = Vec::new();
         let (history, steps) = history(resumed.as_ref());
         let opened = opened(&setup, &writer, &head, resumed.as_ref());
@@ -158,7 +154,7 @@ impl Agent {
         });
         hooks.set_mode(setup.policy.mode);
         let executor = Executor::new(Parts {
-            registry,
+            registry: heads.registry().clone(),
             session: Arc::clone(&session),
             policy: setup.policy,
             asks: Arc::new(line.clone()),
@@ -182,7 +178,12 @@ impl Agent {
             session,
             hooks,
             memory,
+            heads,
+            known,
+            not_read,
+            env: setup.env,
             snapshots,
+            sessions: setup.state.join("sessions"),
             history,
             steps,
             tasks: JoinSet::new(),
@@ -239,35 +240,23 @@ fn recall(setup: &mut Setup, resumed: &Resumed) {
     if setup.model.is_empty() {
         setup.model.clone_from(&resumed.state.model);
     }
-    let todos = resumed.state.todos.clone().and_then(|todos| serde_json::from_value(todos).ok());
-    if let Some(todos) = todos {
-        rail_tools::recall(&setup.session, &rail_tool::OutputNote::Todos(todos));
+    recall_notes(&setup.session, resumed);
+}
+
+/// The lists of the planning tools are what they were there.
+pub(super) fn recall_notes(session: &Session, resumed: &Resumed) {
+    fn list<T: serde::de::DeserializeOwned>(written: Option<&serde_json::Value>) -> Vec<T> {
+        written.and_then(|value| serde_json::from_value(value.clone()).ok()).unwrap_or_default()
     }
+    let state = &resumed.state;
+    rail_tools::recall(session, &OutputNote::Todos(list(state.todos.as_ref())));
+    rail_tools::recall(session, &OutputNote::Findings(list(state.findings.as_ref())));
 }
 
 fn memory_places(setup: &Setup) -> MemoryPlaces {
     let user: Option<&Path> = setup.loaded.places.as_ref().map(|places| places.config.as_path());
     let names = &setup.loaded.settings.agent.memory_files;
     MemoryPlaces::find(&setup.session.workspace, user, setup.env.home(), names)
-}
-
-/// The head of all requests, and how it is written down.
-fn head(setup: &Setup, asking: &Asking, gathered: &Gathered) -> (Head, Prompt) {
-    // As the first request will be, as far as that is known: routing looks at whether there are tools.
-    let tools = gathered.registry.shown("native", &gathered.limits).map(|(_, declared)| declared).collect();
-    let request = Request { model: setup.model.clone(), tools, stream: true, ..Request::default() };
-    let plan = asking.plan(&request);
-    let unknown = ModelProfile::default();
-    let profile = plan.attempts.first().map_or(&unknown, |attempt| &attempt.profile);
-    let input = prompt::input_for(&setup.loaded.settings.agent, profile, gathered);
-    let mut built = prompt::build(&input);
-    if let Some(text) = &setup.also {
-        let tokens = rail_route::tokens(text);
-        built.parts.push(prompt::PromptPart { name: "also", text: text.clone(), tokens });
-    }
-    let (system, tools) = (built.system(), built.tools);
-    let written = Prompt { system: system.clone(), tools: tools.clone(), dialect: input.dialect.to_owned() };
-    (Head { model: setup.model.clone(), system, tools, ..Head::default() }, written)
 }
 
 /// The steps that can be undone.

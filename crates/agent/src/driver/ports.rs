@@ -40,6 +40,8 @@ pub(super) enum News {
     Submitted { outcome: Box<HookOutcome> },
     /// The hooks have had their say on whether a task may end.
     MayEnd { step: StepId, outcome: Box<HookOutcome> },
+    /// The hooks have heard that the conversation begins anew.
+    Began { outcome: Box<HookOutcome> },
     /// The hooks have had their say on whether the conversation may be made shorter.
     MayCompact { step: StepId, outcome: Box<HookOutcome> },
     /// The calls of a step have ended, and what they changed.

@@ -9,6 +9,8 @@ use rail_proto::{Restored, SessionEvent, What};
 
 use super::Agent;
 use super::clock::today;
+use super::open::recall_notes;
+use super::world::Known;
 use crate::machine::{Input, Machine};
 
 impl Agent {
@@ -59,6 +61,8 @@ impl Agent {
             }
             What::Conversation | What::Both => {
                 let resumed = self.writer.rewind(today(), to.before, Way::Back)?;
+                recall_notes(&self.session, &resumed);
+                self.known = Known::read(resumed.state.known.as_ref()).unwrap_or_default();
                 let mut effects = Vec::new();
                 let (head, bounds) = (self.machine.head().clone(), self.machine.bounds().clone());
                 self.machine = Machine::resumed(head, bounds, resumed.window, &mut effects);

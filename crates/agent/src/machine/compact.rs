@@ -4,7 +4,7 @@ use rail_journal::{Cause, Compacted, Record};
 use rail_model::{Message, Purpose, Reply, Request, Sampling};
 use rail_proto::{NoteKind, SessionEvent};
 
-use super::{Effect, Machine, Room, State, StepId, Task, emit};
+use super::{Effect, Machine, Room, State, StepId, Summaries, Task, emit};
 use crate::context::{self, CompactionPlan, Next, Summary, Tried};
 use crate::hooks::CompactTrigger;
 
@@ -57,7 +57,7 @@ impl Machine {
                     }
                 }
                 Next::Compact => {
-                    if self.summarise(None, Why::Full, out) {
+                    if self.bounds.summaries == Summaries::Due && self.summarise(None, Why::Full, out) {
                         return false;
                     }
                     self.task.tried = Tried::Compaction;
@@ -75,10 +75,11 @@ impl Machine {
     fn summarise(&mut self, keep: Option<&str>, why: Why, out: &mut Vec<Effect>) -> bool {
         let all = self.account.total();
         // Where nobody knows how much fits, what is there is taken for it: it was answered so far.
-        let room = self.room.unwrap_or(Room { limit: all, output: all / 4 });
+        let room = self.room.unwrap_or(Room { limit: all, output: all / 4, reads: None });
         let budget = self.account.budget(room.limit, room.output);
-        // Whoever summarises serves this conversation, and reads as much.
-        let Some(plan) = context::plan(self.window.messages(), &budget, budget.input(), keep) else {
+        // More than fits the window there is hardly to read.
+        let reads = room.reads.map_or(budget.input(), |reads| reads.min(budget.input()));
+        let Some(plan) = context::plan(self.window.messages(), &budget, reads, keep) else {
             return false;
         };
         self.step += 1;

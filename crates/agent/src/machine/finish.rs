@@ -2,7 +2,7 @@
 
 use rail_journal::{Ended, Record, Said};
 use rail_model::{Message, Part, PartBody, Role, ToolCall, ToolResult};
-use rail_proto::{Finish, Reason, SessionEvent, ToolEnd};
+use rail_proto::{Finish, NoteKind, Reason, SessionEvent, ToolEnd};
 
 use super::{Effect, Machine, State, StepId, Verdict, done, emit};
 
@@ -21,7 +21,7 @@ impl Machine {
         if now != step || !waited {
             return;
         }
-        self.watch_circles(&end.result);
+        self.watch_circles(&end.result, out);
         self.give(step, ToolEnd { step, ..end }, out);
         if self.window.open().is_none() {
             match self.task.circle.take() {
@@ -33,14 +33,17 @@ impl Machine {
     }
 
     /// A model that goes round in circles is told so, and in the end stopped.
-    fn watch_circles(&mut self, result: &ToolResult) {
+    fn watch_circles(&mut self, result: &ToolResult, out: &mut Vec<Effect>) {
         let open = self.window.open();
         let call =
             open.and_then(|open| open.missing().find(|call| call.id.as_str() == result.id.as_str()).cloned());
         let Some(call) = call else { return };
         match self.repeats.saw(&call, result) {
             Verdict::Fine => {}
-            Verdict::Tell(words) => self.tell.push(words),
+            Verdict::Tell(words) => {
+                emit(out, SessionEvent::Note { kind: NoteKind::Loop, text: words.clone() });
+                self.tell.push(words);
+            }
             Verdict::Stop(why) => self.task.circle = Some(why),
         }
     }
@@ -83,10 +86,14 @@ impl Machine {
     pub(super) fn may_end(&mut self, step: StepId, instead: Option<String>, out: &mut Vec<Effect>) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Ending { step: now, text } if now == step => match instead {
-                Some(words) => {
-                    self.tell.push(words);
-                    self.request(out);
-                }
+                // Whoever holds a task must bring it on: the same answer again and again does not.
+                Some(words) => match self.repeats.said(&text) {
+                    Verdict::Stop(why) => self.finish(Reason::Failed, why, out),
+                    Verdict::Fine | Verdict::Tell(_) => {
+                        self.tell.push(words);
+                        self.request(out);
+                    }
+                },
                 None if !self.window.queued().is_empty() => self.request(out),
                 None => self.finish(Reason::Answered, text, out),
             },

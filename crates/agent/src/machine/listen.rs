@@ -161,7 +161,8 @@ impl Machine {
         let limit = self.account.total().saturating_mul(8) / 10;
         let output = self.room.map_or(0, |room| room.output.min(limit / 4));
         let limit = self.room.map_or(limit, |room| room.limit.min(limit));
-        self.room = Some(Room { limit, output });
+        let reads = self.room.and_then(|room| room.reads);
+        self.room = Some(Room { limit, output, reads });
         self.request(out);
     }
 

@@ -3,19 +3,19 @@
 //! [`Machine::step`] takes one [`Input`] and gives [`Effect`]s that are done in their order. So crash safety is a property of a
 //! list: no calls are run before they are written down, and no result is shown before it is.
 
+mod bounds;
 mod compact;
 mod finish;
 mod listen;
 
-use std::time::Duration;
-
 use rail_journal::{Record, Said, Window};
-use rail_model::{Assembler, Event, Message, Part, Request, Role, Sampling, Thinking, ToolCall, ToolDecl};
+use rail_model::{Assembler, Event, Message, Part, Request, Role, ToolCall, ToolDecl};
 use rail_proto::{Done, Prompt, Reason, SessionEvent, Spent, ToolEnd};
 
 use crate::context::{Account, Tried};
 use crate::hooks::CompactTrigger;
 use crate::repeat::{Repeats, Verdict};
+pub use bounds::{Bounds, Head, Room, Summaries};
 use compact::Making;
 
 /// Names one request or one batch of calls: late news of one that was given up has no effect.
@@ -46,6 +46,8 @@ pub enum Input {
     Tell(String),
     /// Another model from now on.
     SetModel(String),
+    /// Other instructions and tools from now on.
+    SetHead(Vec<Part>, Vec<ToolDecl>),
     /// The conversation is to be made shorter; what is to be kept above all.
     Compact(Option<String>),
     /// How much the model that serves takes, as far as that is known.
@@ -93,53 +95,6 @@ pub enum FailureKind {
     TooLong,
     /// Nothing.
     Final,
-}
-
-/// The part of every request that stays the same, byte for byte.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Head {
-    /// The model asked for.
-    pub model: String,
-    /// The system prompt.
-    pub system: Vec<Part>,
-    /// The tools.
-    pub tools: Vec<ToolDecl>,
-    /// How to draw answers.
-    pub sampling: Sampling,
-    /// Whether to think.
-    pub thinking: Option<Thinking>,
-}
-
-/// How much a model takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Room {
-    /// Tokens of its window.
-    pub limit: u64,
-    /// Tokens of that for an answer.
-    pub output: u64,
-}
-
-/// What ends a task early.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Bounds {
-    /// So many answers.
-    pub turns: Option<u64>,
-    /// So many dollars.
-    pub usd: Option<f64>,
-    /// So many tokens, of input and output together.
-    pub tokens: Option<u64>,
-    /// So long. The machine has no clock: whoever drives it says when it is over, by [`Input::Exhausted`].
-    pub time: Option<Duration>,
-    /// So often a broken answer is asked for again.
-    pub tries: u32,
-    /// So often the model is told to go on, or to do it right, before the task is given up.
-    pub nudges: u32,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { turns: None, usd: None, tokens: None, time: None, tries: 2, nudges: 3 }
-    }
 }
 
 /// The agent's machine.
@@ -214,9 +169,7 @@ impl Machine {
 
     fn of(head: Head, bounds: Bounds, window: Window) -> Self {
         let step = window.last_step();
-        let Head { system, tools, .. } = &head;
-        let fixed = Request { system: system.clone(), tools: tools.clone(), ..Request::default() };
-        let account = Account::new(rail_route::estimate(&fixed).total()).again(window.messages());
+        let account = account(&head, &window);
         Self {
             head,
             bounds,
@@ -242,7 +195,7 @@ impl Machine {
         &self.head
     }
 
-    /// What ends a task early.
+    /// What a task is held to.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
@@ -280,6 +233,10 @@ impl Machine {
             Input::SetModel(model) => {
                 self.head.model.clone_from(&model);
                 emit(out, SessionEvent::Model(model));
+            }
+            Input::SetHead(system, tools) => {
+                self.head = Head { system, tools, ..std::mem::take(&mut self.head) };
+                self.account = account(&self.head, &self.window);
             }
             Input::Compact(keep) => self.compact(keep, out),
             Input::Room(room) => self.room = room,
@@ -386,6 +343,13 @@ impl Machine {
         }
         out.push(Effect::Persist(record));
     }
+}
+
+/// What the head and the conversation come to.
+fn account(head: &Head, window: &Window) -> Account {
+    let Head { system, tools, .. } = head;
+    let fixed = Request { system: system.clone(), tools: tools.clone(), ..Request::default() };
+    Account::new(rail_route::estimate(&fixed).total()).again(window.messages())
 }
 
 fn prompt(message: &Message) -> Prompt {

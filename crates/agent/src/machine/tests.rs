@@ -60,7 +60,7 @@ impl Bed {
         let bounds = Bounds { turns: Some(4), ..Bounds::default() };
         let mut machine = Machine::new(Head { model: "m".to_owned(), ..Head::default() }, bounds);
         // So small that a summary is due after a few steps.
-        machine.step(Input::Room(Some(Room { limit: 400, output: 20 })), &mut Vec::new());
+        machine.step(Input::Room(Some(Room { limit: 400, output: 20, reads: None })), &mut Vec::new());
         Self { machine, records: Vec::new(), typed: Vec::new(), run: Vec::new(), tasks: 0 }
     }
 
@@ -79,7 +79,7 @@ impl Bed {
         let mut bed = Self::new();
         let (head, bounds) = (bed.machine.head().clone(), bed.machine.bounds().clone());
         bed.machine = Machine::resumed(head, bounds, fold(&records), &mut Vec::new());
-        bed.machine.step(Input::Room(Some(Room { limit: 2000, output: 100 })), &mut Vec::new());
+        bed.machine.step(Input::Room(Some(Room { limit: 2000, output: 100, reads: None })), &mut Vec::new());
         Self { records, ..bed }
     }
 

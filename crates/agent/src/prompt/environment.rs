@@ -60,11 +60,7 @@ impl Environment {
     pub fn text(&self) -> String {
         let mut out = String::from("# Environment\nAs it was when the session began.\n");
         let _ = writeln!(out, "- Working folder: {}", shown(&self.folder));
-        let _ = writeln!(
-            out,
-            "- Git: {}",
-            self.git.as_ref().map_or_else(|| "no repository".to_owned(), |git| git.text(&self.folder))
-        );
+        let _ = writeln!(out, "- Git: {}", self.git_text().unwrap_or_else(|| "no repository".to_owned()));
         let version = self.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
         let _ = writeln!(out, "- Platform: {}{version}", self.platform);
         if let Some(shell) = &self.shell {
@@ -72,6 +68,11 @@ impl Environment {
         }
         let _ = writeln!(out, "- Date: {}", self.date);
         out
+    }
+
+    /// The state of git in a line; None without a repository.
+    pub fn git_text(&self) -> Option<String> {
+        self.git.as_ref().map(|git| git.text(&self.folder))
     }
 
     /// The least that a model must know.

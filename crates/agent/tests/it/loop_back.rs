@@ -153,3 +153,55 @@ async fn a_file_that_the_last_command_changed_can_be_edited_at_once_but_not_one_
     assert_eq!(bed.read("a.txt"), "foreign words\n");
     talk.end().await;
 }
+
+/// Makes everything below a folder as old as this.
+fn age(folder: &std::path::Path, by: std::time::Duration) {
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            age(&entry.path(), by);
+        } else {
+            let file = std::fs::File::options().append(true).open(entry.path()).unwrap();
+            file.set_modified(file.metadata().unwrap().modified().unwrap() - by).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_snapshots_go_and_what_can_be_undone_stays() {
+    let bed = Bed::new(vec![
+        write("a.txt", "one\n"),
+        says("One."),
+        run("echo two >> a.txt"),
+        says("Two."),
+        run("echo three >> a.txt"),
+        says("Three."),
+    ]);
+    let mut talk = bed.open();
+    talk.ask("First.").await;
+    let folder = bed.session();
+    talk.end().await;
+    let snapshots = bed.root().join("state/snapshots");
+    let stores: Vec<_> = std::fs::read_dir(&snapshots).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [store] = stores.as_slice() else { panic!("{stores:?}") };
+    let orphan = rail_journal::store::Store::at(store.clone());
+    let orphan_id = orphan.put(b"nobody wants this any more\n").unwrap();
+    // Not a day has passed, so nothing is looked at.
+    let mut talk = bed.resume(&folder);
+    talk.ask("Second.").await;
+    talk.end().await;
+    age(store, std::time::Duration::from_secs(60 * 24 * 60 * 60));
+    assert!(orphan.has(&orphan_id));
+    let mut talk = bed.resume(&folder);
+    talk.ask("Third.").await;
+    let seen = talk.end().await;
+    assert!(!seen.iter().any(|event| matches!(event, SessionEvent::Note { .. })), "{seen:#?}");
+    assert!(!orphan.has(&orphan_id), "old and unwanted");
+    let mut talk = bed.resume(&folder);
+    for left in ["one\ntwo\n", "one\n"] {
+        assert_eq!(restored(&mut talk, Command::Undo).await.refused, None);
+        assert_eq!(bed.read("a.txt"), left);
+    }
+    restored(&mut talk, Command::Undo).await;
+    assert!(!bed.work().join("a.txt").exists());
+    talk.end().await;
+}

@@ -27,6 +27,8 @@ pub(crate) struct Bed {
     root: TempDir,
     pub(crate) models: Models,
     pub(crate) provider: &'static str,
+    /// The model that is asked for, if it is not the provider's.
+    pub(crate) model: Option<&'static str>,
     pub(crate) config: String,
     /// More of each provider.
     pub(crate) provider_lines: &'static str,
@@ -53,6 +55,7 @@ impl Bed {
             root,
             models,
             provider: "anthropic",
+            model: None,
             config: String::new(),
             provider_lines: "",
             price: "",
@@ -131,7 +134,7 @@ impl Bed {
             policy,
             session,
             trusted: Trusted::Yes,
-            model: format!("{},m", self.provider),
+            model: self.model.map_or_else(|| format!("{},m", self.provider), str::to_owned),
             bounds: self.bounds.clone(),
             state: root.join("state"),
             begin,

@@ -1,6 +1,7 @@
 //! A window that is full, and a conversation that is to be shorter.
 
-use rail_model::{Purpose, Request, Usage};
+use rail_agent::machine::{Bounds, Summaries};
+use rail_model::{Request, Usage};
 use rail_proto::{Command, NoteKind, Reason, SessionEvent};
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::json;
@@ -105,8 +106,6 @@ async fn the_user_has_it_made_shorter_and_goes_on() {
         "{said}"
     );
     assert!(!said.contains("Piece 0"), "{said}");
-    let asked = bed.requests();
-    assert!(asked.iter().all(|request| request.purpose == Purpose::default() || is_summary(request)));
     // The session that goes on goes on with the short one.
     let mut talk = bed.resume(&folder);
     assert_eq!(talk.ask("Still there?").await.text, "All read.");
@@ -140,4 +139,50 @@ async fn a_summary_that_is_interrupted_changes_nothing() {
     talk.end().await;
     assert_valid(&bed.last());
     assert_eq!(bed.last().messages.len(), 13);
+}
+
+/// Summaries are of the purpose `background`: the user's rule sends them to another target, which reads little, and is given no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_model_in_the_background_writes_the_summary() {
+    let clerk = Models::start(vec![Turn::reply(vec![text(SUMMARY)]).repeat()]).unwrap();
+    let address = clerk.base_url(rail_wire::find("openai-chat").unwrap().id);
+    let mut bed = Bed::on(reader(40, "This would be no summary."));
+    bed.window = (32_000, 1_000);
+    bed.config = format!(
+        "clerk = \"clerk,c\"\n[[router.rules]]\nname = \"clerk\"\npurpose = \"background\"\n\
+         [providers.clerk]\nprotocol = \"openai-chat\"\nkey = \"none\"\nbase_url = \"{address}\"\n\
+         models = {{ c = {{ window = 9000, max_output = 1000 }} }}\n"
+    );
+    bed.model = Some("");
+    let mut talk = bed.open();
+    assert_eq!(talk.ask("Read it all.").await.text, "All read.");
+    let seen = talk.end().await;
+    let by: Vec<_> = compacted(&seen).into_iter().filter_map(|done| done.by).collect();
+    assert!(
+        !by.is_empty() && by.iter().all(|by| by == "clerk,c"),
+        "{by:?} {:#?}",
+        seen.iter()
+            .filter(|event| matches!(event, SessionEvent::Note { .. } | SessionEvent::Compacted(_)))
+            .collect::<Vec<_>>()
+    );
+    assert!(bed.requests().iter().all(|request| !is_summary(request)));
+    for asked in clerk.requests() {
+        let tokens = rail_route::estimate(asked.request().unwrap()).total();
+        assert!(tokens <= 8_000, "{tokens}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_user_wants_no_summaries_the_oldest_are_cut() {
+    let mut bed = Bed::on(reader(24, SUMMARY));
+    bed.window = (16_000, 1_000);
+    bed.bounds = Bounds { summaries: Summaries::Asked, ..Bounds::default() };
+    let mut talk = bed.open();
+    assert_eq!(talk.ask("Read it all.").await.text, "All read.");
+    assert!(compacted(&talk.seen).iter().any(|done| done.by.is_none()));
+    assert!(bed.requests().iter().all(|request| !is_summary(request)));
+    // Asked for, one is made all the same.
+    talk.send(Command::Compact { keep: None });
+    talk.sees(|event| matches!(event, SessionEvent::Compacted(done) if done.by.is_some())).await;
+    talk.end().await;
 }

@@ -286,3 +286,18 @@ async fn answers_that_are_empty_or_cut_off_are_gone_on_with_and_a_refusal_ends()
     );
     bed.requests().iter().for_each(assert_valid);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_is_spent_only_where_prices_are_known() {
+    let mut bed = Bed::new(vec![says("Never asked.")]);
+    let far = "[providers.far]\nprotocol = \"openai-chat\"\nkey = \"none\"\nbase_url = \"https://models.invalid/v1\"\n";
+    bed.config = format!("{far}models = {{ x = {{ window = 64000, max_output = 4000 }} }}\n");
+    bed.bounds = Bounds { usd: Some(1.0), ..Bounds::default() };
+    let mut talk = bed.open();
+    talk.send(Command::SetModel("far,x".to_owned()));
+    let done = talk.ask("Go.").await;
+    assert_eq!(done.reason, Reason::Failed, "{done:?}");
+    assert!(done.text.contains("price is not known") && done.text.contains("[providers.far]"), "{done:?}");
+    talk.end().await;
+    assert_eq!(bed.requests().len(), 0);
+}

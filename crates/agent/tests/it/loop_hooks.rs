@@ -110,3 +110,51 @@ async fn a_hook_hears_of_a_summary_and_may_keep_it_from_being_made() {
         "{asked}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_hook_that_never_lets_go_does_not_hold_for_ever() {
+    let mut bed = Bed::new(vec![says("Done.").repeat()]);
+    bed.config = hook("Stop", "", "echo 'not yet' >&2; exit 2");
+    let mut talk = bed.open();
+    let done = talk.ask("Go.").await;
+    assert_eq!(done.reason, Reason::Failed, "{done:?}");
+    assert!(done.text.contains("same answer") && done.turns < 10, "{done:?}");
+    talk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_hear_that_the_user_is_waited_for_and_that_a_summary_was_made() {
+    const SUMMARY: &str =
+        "## Task\nTo look.\n\n## Decisions\nNone.\n\n## Files touched\n- none\n\n## Open items\nNone.\n";
+    let long = says(&"Words and more words. ".repeat(200));
+    let mut script = vec![run("touch x"), long.clone(), long];
+    script.extend((0..4).map(|_| says("Short.")));
+    script.extend([says(SUMMARY), says(SUMMARY), says("On.")]);
+    let mut bed = Bed::new(script);
+    bed.mode = rail_permit::Mode::Default;
+    bed.config = hook("Notification", "permission_prompt", "cat >> waits.jsonl")
+        + &hook("SessionStart", "compact", "echo 'The build is green.'");
+    let mut talk = bed.open();
+    talk.answer = Some(rail_proto::Answer::Once);
+    for number in 0..6 {
+        talk.ask(&format!("Say {number}.")).await;
+    }
+    talk.send(rail_proto::Command::Compact { keep: None });
+    talk.sees(|event| matches!(event, SessionEvent::Compacted(_))).await;
+    // The hook runs beside everything else: once it has, what it said is in the journal.
+    let journal = bed.session().join("journal.jsonl");
+    for _ in 0..600 {
+        if std::fs::read_to_string(&journal).unwrap().contains("The build is green.") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(talk.ask("And now?").await.text, "On.");
+    talk.end().await;
+    assert!(texts(&bed.last()).join("\n").contains("The build is green."), "{:#?}", texts(&bed.last()));
+    let waits = bed.read("waits.jsonl");
+    assert!(
+        waits.contains(r#""notification_type":"permission_prompt""#) && waits.contains("bash"),
+        "{waits}"
+    );
+}

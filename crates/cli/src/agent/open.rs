@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use rail_agent::commands::{Builtin, Commands, folders};
 use rail_agent::hooks::CallbackHooks;
-use rail_agent::machine::Bounds;
+use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
-use rail_config::settings::{DialectChoice, Hooks, ProviderSettings};
+use rail_config::settings::{Compaction, DialectChoice, Hooks, ProviderSettings};
 use rail_config::{Env, Inputs, Loaded, Trusted};
 use rail_journal::UnixMillis;
 use rail_permit::Policy;
@@ -150,6 +150,10 @@ impl Prepared {
             usd: flags.max_budget_usd.or(limits.max_budget_usd),
             tokens: limits.max_tokens,
             time: limits.max_time.map(|wait| wait.0),
+            summaries: match loaded.settings.agent.compaction {
+                Compaction::Auto => Summaries::Due,
+                Compaction::Off => Summaries::Asked,
+            },
             ..Bounds::default()
         };
         let shown = Shown { flags: flags.clone(), catalog: registry.catalog(), servers: extras.servers };

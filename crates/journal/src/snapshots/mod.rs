@@ -168,6 +168,11 @@ impl Snapshots {
         Self { store, workspace, limits, state: Mutex::default() }
     }
 
+    /// Where the contents are.
+    pub fn folder(&self) -> &Path {
+        self.store.folder()
+    }
+
     /// Throws away what no snapshot in the list holds, nobody else wants, and was last used before a time.
     ///
     /// # Errors

@@ -28,10 +28,14 @@ fn what_was_taken_back_comes_forth_again() {
     let mut writer = bed.session();
     add(&mut writer, user(1, "one"));
     add(&mut writer, Record::Todos(json!(["first"])));
+    add(&mut writer, Record::Findings(json!(["found"])));
+    add(&mut writer, Record::Known(json!({"date": "one"})));
     add(&mut writer, usage(1));
     let one = add(&mut writer, model(1, "I"));
     add(&mut writer, user(2, "two"));
     add(&mut writer, Record::Todos(json!(["second"])));
+    add(&mut writer, Record::Findings(json!(["found", "more"])));
+    add(&mut writer, Record::Known(json!({"date": "two"})));
     add(&mut writer, Record::Mode("plan".into()));
     let two = add(&mut writer, usage(2));
     add(&mut writer, user(3, "three"));
@@ -45,6 +49,8 @@ fn what_was_taken_back_comes_forth_again() {
     assert_eq!(texts(at_one.window.messages()), ["one", "I"]);
     assert_eq!(at_one.redo, Some(back_at_two));
     assert_eq!(at_one.state.todos, Some(json!(["first"])), "todos belong to the conversation");
+    assert_eq!(at_one.state.findings, Some(json!(["found"])));
+    assert_eq!(at_one.state.known, Some(json!({"date": "one"})), "what is taken back was never told");
     assert_eq!(at_one.state.mode.as_deref(), Some("plan"), "the mode is the user's");
     assert_eq!(at_one.state.sum.totals.cost_usd, 0.75, "what was paid is paid");
 
