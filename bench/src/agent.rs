@@ -18,60 +18,114 @@ const FILES: usize = 1_000;
 
 /// What was seen of one run.
 #[derive(Clone, Copy, Default)]
-struct Seen {
-    wall: Duration,
+pub(crate) struct Seen {
+    pub(crate) wall: Duration,
     /// Of the process itself, without the commands that it ran, up to its last request.
-    cpu: Duration,
+    pub(crate) cpu: Duration,
     peak_kib: u64,
 }
 
 /// A model that wants a command run in each of its first answers.
-struct Model {
+#[derive(Default)]
+pub(crate) struct Model {
     steps: usize,
-    bodies: Vec<Vec<u8>>,
+    /// The command, if it is not one that says which step it is.
+    pub(crate) command: Option<String>,
+    /// Whether nothing is ever answered.
+    pub(crate) stalls: bool,
+    pub(crate) bodies: Vec<Vec<u8>>,
     pid: Option<u32>,
     seen: Seen,
 }
 
-type Shared = Arc<Mutex<Model>>;
+pub(crate) type Shared = Arc<Mutex<Model>>;
+
+/// A repository, a configuration and a model, for real processes.
+pub(crate) struct Bed {
+    home: tempfile::TempDir,
+    pub(crate) work: PathBuf,
+    config: PathBuf,
+    rail: PathBuf,
+    pub(crate) model: Shared,
+}
+
+impl Bed {
+    /// With more to say of the model.
+    pub(crate) fn new(profile: &str) -> Result<Self, String> {
+        let rail = rail()?;
+        let home = tempfile::tempdir().map_err(told)?;
+        let work = repository(home.path())?;
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
+        let address = listener.local_addr().map_err(told)?;
+        let config = home.path().join("config.toml");
+        let text = format!(
+            "[providers.p]\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\nmodels = {{ m = {{ vision = false{profile} }} }}\n[router]\ndefault = \"p,m\"\n[permissions]\nallow = [\"Bash(echo:*)\"]\n"
+        );
+        fs::write(&config, text).map_err(told)?;
+        let model = Shared::default();
+        let serving = Arc::clone(&model);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let model = Arc::clone(&serving);
+                thread::spawn(move || serve(stream, &model));
+            }
+        });
+        Ok(Self { home, work, config, rail, model })
+    }
+
+    /// The model wants so many commands run from now on.
+    pub(crate) fn script(&self, steps: usize) {
+        *lock(&self.model) = Model { steps, ..Model::default() };
+    }
+
+    /// The binary with these arguments, in the repository, with nobody at its ends.
+    pub(crate) fn rail(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.rail);
+        command.arg("--config").arg(&self.config).args(args).current_dir(&self.work).env_clear();
+        command.env("HOME", self.home.path()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    /// One task with so many commands.
+    pub(crate) fn one(&self, args: &[&str], steps: usize) -> Result<Seen, String> {
+        self.script(steps);
+        let began = Instant::now();
+        let child = self.rail(args).spawn().map_err(told)?;
+        lock(&self.model).pid = Some(child.id());
+        let output = child.wait_with_output().map_err(told)?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        Ok(Seen { wall: began.elapsed(), ..lock(&self.model).seen })
+    }
+}
 
 pub(crate) fn run() -> Result<(), String> {
-    let rail = rail()?;
-    let bed = tempfile::tempdir().map_err(told)?;
-    let work = repository(bed.path())?;
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
-    let address = listener.local_addr().map_err(told)?;
-    let config = bed.path().join("config.toml");
-    let text = format!(
-        "[providers.p]\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\nmodels = [\"m\"]\n[router]\ndefault = \"p,m\"\n[permissions]\nallow = [\"Bash(echo:*)\"]\n"
-    );
-    fs::write(&config, text).map_err(told)?;
-    let model: Shared =
-        Arc::new(Mutex::new(Model { steps: 0, bodies: Vec::new(), pid: None, seen: Seen::default() }));
-    let serving = Arc::clone(&model);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let model = Arc::clone(&serving);
-            thread::spawn(move || serve(stream, &model));
-        }
-    });
-    let hello = hello(bed.path())?;
+    let bed = Bed::new("")?;
+    let hello = hello(bed.home.path())?;
     println!("{:<44} {:>9} {:>9} {:>9}  aim", "agent, median", "wall ms", "CPU ms", "peak MB");
     let base = row("a hello world in Rust", "", || plain(Command::new(&hello)));
-    let version = row("rail --version", "1.5 × hello", || plain(version_of(&rail)));
+    let version = row("rail --version", "1.5 × hello", || plain(version_of(&bed.rail)));
     println!("{:<44} {:>29.2}", "  ratio of CPU", ratio(version, base));
-    let task = |steps| one(&rail, &config, bed.path(), &work, &model, steps);
-    row("one answer in text", "30 ms, 30 MB", || task(0));
-    row("20 steps with a command each, 1,000 files", "100 ms, 40 MB", || task(20));
-    let bodies = std::mem::take(&mut lock(&model).bodies);
-    let first = bodies.first().map_or(0, Vec::len);
+    row("one answer in text", "30 ms, 30 MB", || bed.one(&["-p", "go"], 0));
+    row("20 steps with a command each, 1,000 files", "100 ms, 40 MB", || bed.one(&["-p", "go"], 20));
+    let bodies = std::mem::take(&mut lock(&bed.model).bodies);
+    let first = bodies.first().map(|body| body.len()).unwrap_or_default();
+    let tokens = bodies.first().map(|body| tokens(body)).unwrap_or_default();
+    println!("{:<44} {first:>18} bytes, about {tokens} tokens  aim 5,000", "first request");
     let share = same(&bodies);
-    println!("{:<44} {first:>29} bytes", "first request");
     println!("{:<44} {:>28.2} %  aim 99 %", "of a request, what begins as the one before", share * 100.0);
     Ok(())
 }
 
-fn row(name: &str, aim: &str, mut run: impl FnMut() -> Result<Seen, String>) -> Seen {
+/// About how many tokens a request has, by the product's own estimate.
+fn tokens(body: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(body);
+    rail_route::tokens(&text)
+}
+
+pub(crate) fn row(name: &str, aim: &str, mut run: impl FnMut() -> Result<Seen, String>) -> Seen {
     let mut all: Vec<Seen> = Vec::new();
     for _ in 0..RUNS {
         match run() {
@@ -98,30 +152,6 @@ fn row(name: &str, aim: &str, mut run: impl FnMut() -> Result<Seen, String>) -> 
 
 fn ratio(one: Seen, other: Seen) -> f64 {
     one.cpu.as_secs_f64() / other.cpu.as_secs_f64().max(1e-9)
-}
-
-/// One task with so many commands.
-fn one(
-    rail: &Path,
-    config: &Path,
-    home: &Path,
-    work: &Path,
-    model: &Shared,
-    steps: usize,
-) -> Result<Seen, String> {
-    *lock(model) = Model { steps, bodies: Vec::new(), pid: None, seen: Seen::default() };
-    let began = Instant::now();
-    let mut command = Command::new(rail);
-    command.arg("--config").arg(config).args(["-p", "go"]).current_dir(work).env_clear();
-    command.env("HOME", home).env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(told)?;
-    lock(model).pid = Some(child.id());
-    let output = child.wait_with_output().map_err(told)?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    Ok(Seen { wall: began.elapsed(), ..lock(model).seen })
 }
 
 /// A program that does one thing and ends; what it used is what all children used since.
@@ -157,6 +187,11 @@ fn serve(stream: TcpStream, model: &Shared) {
     let mut reader = BufReader::new(stream);
     while let Some(body) = body(&mut reader) {
         let answer = answer(&body, model);
+        if lock(model).stalls {
+            // Until the client leaves.
+            let _ = reader.read(&mut [0]);
+            return;
+        }
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n",
             answer.len()
@@ -195,14 +230,24 @@ fn answer(body: &[u8], model: &Shared) -> String {
     }
     let number = model.bodies.len();
     let (delta, finish) = if done {
-        (json!({"role": "assistant", "content": "done"}), "stop")
+        let content = if asks_for_summary(body) { SUMMARY } else { "It is done, and all is well with it." };
+        (json!({"role": "assistant", "content": content}), "stop")
     } else {
-        let arguments = json!({"command": format!("echo step {number}")}).to_string();
+        let command = model.command.clone().unwrap_or_else(|| format!("echo step {number}"));
+        let arguments = json!({"command": command}).to_string();
         let call = json!({"index": 0, "id": format!("c{number}"), "type": "function", "function": {"name": "bash", "arguments": arguments}});
         (json!({"role": "assistant", "tool_calls": [call]}), "tool_calls")
     };
     let usage = json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110});
     chunk(&delta, None, &Value::Null) + &chunk(&json!({}), Some(finish), &usage) + "data: [DONE]\n\n"
+}
+
+const SUMMARY: &str =
+    "## Task\nTo talk.\n\n## Decisions\nNone.\n\n## Files touched\n- none\n\n## Open items\nNone.\n";
+
+/// Who asks for a summary shows no tools.
+fn asks_for_summary(body: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(body).is_ok_and(|body| body.get("tools").is_none())
 }
 
 fn chunk(delta: &Value, finish: Option<&str>, usage: &Value) -> String {
@@ -212,7 +257,7 @@ fn chunk(delta: &Value, finish: Option<&str>, usage: &Value) -> String {
 }
 
 /// The CPU time of all threads of a process, in nanoseconds by the scheduler's own count.
-fn own_cpu(pid: u32) -> Duration {
+pub(crate) fn own_cpu(pid: u32) -> Duration {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let nanos = tasks.filter_map(|task| {
         let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
@@ -221,7 +266,7 @@ fn own_cpu(pid: u32) -> Duration {
     Duration::from_nanos(nanos.sum())
 }
 
-fn peak(pid: u32) -> u64 {
+pub(crate) fn peak(pid: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
@@ -276,10 +321,10 @@ fn rail() -> Result<PathBuf, String> {
     }
 }
 
-fn lock(model: &Shared) -> std::sync::MutexGuard<'_, Model> {
+pub(crate) fn lock(model: &Shared) -> std::sync::MutexGuard<'_, Model> {
     model.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn told(error: impl ToString) -> String {
+pub(crate) fn told(error: impl ToString) -> String {
     error.to_string()
 }

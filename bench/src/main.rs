@@ -7,6 +7,7 @@ mod gateway;
 mod repair;
 mod route;
 mod search;
+mod sessions;
 mod snapshots;
 mod talk;
 mod timing;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some("agent") => told(agent::run()),
+        Some("sessions") => told(sessions::run()),
         Some("search") => told(search::run()),
         Some("snapshots") => told(snapshots::run()),
         Some("tokens") => {
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
         }
         Some(other) => {
             eprintln!(
-                "no benchmark `{other}`; there are: agent, wire, repair, route, search, snapshots, tokens, upstream, gateway, gateway-memory, gateway-streams"
+                "no benchmark `{other}`; there are: agent, sessions, wire, repair, route, search, snapshots, tokens, upstream, gateway, gateway-memory, gateway-streams"
             );
             ExitCode::from(2)
         }

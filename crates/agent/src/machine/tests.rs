@@ -341,7 +341,9 @@ fn walk(bed: &Bed, left: usize, at_each: &mut dyn FnMut(&Bed)) {
     for kind in KINDS {
         let mut next = bed.clone();
         let effects = next.take(kind);
-        if !effects.is_empty() || matches!(kind, Kind::Text | Kind::Compact | Kind::LastCalls | Kind::Tell | Kind::Switch) {
+        if !effects.is_empty()
+            || matches!(kind, Kind::Text | Kind::Compact | Kind::LastCalls | Kind::Tell | Kind::Switch)
+        {
             walk(&next, left - 1, at_each);
         }
     }
@@ -485,8 +487,7 @@ fn whatever_is_cut_off_is_mended() {
         assert_valid(machine.window().messages());
         assert!(!out.iter().any(|effect| matches!(effect, Effect::RunTools(..) | Effect::Ask(..))));
         // What was cut to fit is in the journal still.
-        let voided =
-            records.iter().any(|record| matches!(record, Record::Void(_) | Record::Compacted(_)));
+        let voided = records.iter().any(|record| matches!(record, Record::Void(_) | Record::Compacted(_)));
         let mut texts =
             machine.window().messages().iter().flat_map(|message| &message.parts).filter_map(Part::as_text);
         assert!(shown.is_empty() || voided || texts.any(|text| text.contains(&shown)), "{shown}");
