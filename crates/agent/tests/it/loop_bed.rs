@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rail_agent::machine::Bounds;
 use rail_agent::{Agent, Begin, Handle, Setup};
-use rail_config::{Env, Inputs, Trusted};
+use rail_config::{Env, Inputs};
 use rail_model::{Message, Part, PartBody, Request};
 use rail_permit::{Mode, Policy, Rules};
 use rail_proto::{Answer, Command, Done, Prompt, SessionEvent};
@@ -130,7 +130,6 @@ impl Bed {
             registry: rail_tools::registry(),
             policy,
             session,
-            trusted: Trusted::Yes,
             model: format!("{},m", self.provider),
             bounds: self.bounds.clone(),
             state: root.join("state"),
