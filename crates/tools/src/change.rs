@@ -19,9 +19,6 @@ const CONTEXT: usize = 3;
 /// Characters of a line that the model is shown after a change.
 const MAX_WIDTH: usize = 400;
 
-/// Files that tell agents what to know; whoever loaded one must load it anew.
-const MEMORY_FILES: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
-
 /// A file as it is before it is changed.
 #[derive(Debug)]
 pub(crate) struct Held {
@@ -155,13 +152,14 @@ pub(crate) fn put(
 ) -> Result<Changed, ToolFault> {
     let opened = cx.files().replace(path, bytes, expected).map_err(|fault| say(&fault))?;
     cx.session().stamps.saw(&opened.real, &opened.meta, bytes);
-    let notes = memory_note(&opened.real);
+    let notes = memory_note(cx, &opened.real);
     Ok(Changed { real: opened.real, notes, remarks: Vec::new() })
 }
 
-/// The note that a file is one that agents load.
-pub(crate) fn memory_note(real: &Path) -> Vec<OutputNote> {
-    let is_memory = real.file_name().is_some_and(|name| MEMORY_FILES.iter().any(|memory| name == *memory));
+/// The note that a file is one that agents load: whoever loaded it must load it anew.
+pub(crate) fn memory_note(cx: &ToolCx, real: &Path) -> Vec<OutputNote> {
+    // A name may have folders before it.
+    let is_memory = cx.session().memory_files.iter().any(|name| real.ends_with(name));
     is_memory.then(|| OutputNote::MemoryFile(real.to_owned())).into_iter().collect()
 }
 
