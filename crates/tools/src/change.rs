@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rail_tool::{Expected, FileFault, Opened, OutputNote, Stale, ToolCx, ToolFault, shown};
+use rail_tool::{Display, Expected, FileFault, Opened, OutputNote, Stale, ToolCx, ToolFault, shown};
 
 use crate::missing::{self, Sought};
 use crate::text::Text;
-use rail_edit::diff::clipped;
+use rail_edit::diff::{FileDiff, clipped};
 use rail_edit::lines::lines_near;
 
 /// Lines around a change that the model is shown.
@@ -161,6 +161,11 @@ pub(crate) fn memory_note(cx: &ToolCx, real: &Path) -> Vec<OutputNote> {
     // A name may have folders before it.
     let is_memory = cx.session().memory_files.iter().any(|name| real.ends_with(name));
     is_memory.then(|| OutputNote::MemoryFile(real.to_owned())).into_iter().collect()
+}
+
+/// Changes as people are shown them.
+pub(crate) fn diff_shown(files: Vec<FileDiff>, cx: &ToolCx) -> Display {
+    Display::Diff { files, lines: cx.session().limits.preview_diff_lines }
 }
 
 /// A fault of the file system for the model, with what to do next.

@@ -152,7 +152,7 @@ fn memory_files_are_noted_and_the_diff_is_shown() {
     let scratch = Scratch::new();
     let outcome = scratch.run("write_file", &write("sub/CLAUDE.md", "one\n"));
     assert_eq!(outcome.notes, [OutputNote::MemoryFile(scratch.path("sub/CLAUDE.md"))]);
-    let Some(Display::Diff(diffs)) = outcome.display else { panic!("no diff") };
+    let Some(Display::Diff { files: diffs, .. }) = outcome.display else { panic!("no diff") };
     assert_eq!((diffs[0].added, diffs[0].removed), (1, 0));
     // Whoever looks on is told of it, too.
     let events = scratch.events.all();
