@@ -6,16 +6,45 @@ use std::{fs, io};
 use rail_stdx::{Access, replace};
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
-use crate::PROJECT_FOLDER;
 use crate::regular::{is_missing, read_text};
+use crate::trust::keep_rules;
+use crate::{Inputs, PROJECT_FOLDER, ProjectTrust, TrustError, Trusted, check, trust_root, trust_wishes};
 
-/// Adds rules to what the project-local configuration allows, and gives its path.
+/// Adds rules to what the project-local configuration allows, and gives its path. They count from the next load on.
 ///
-/// The folder is the workspace's. The file is not for git: a new project folder says so itself.
+/// The file is the project's of the working folder, else a new one in that folder; it is not for git, and a new folder says so itself.
+/// In a folder that is not trusted and brings nothing that needs it, the user's answer is the decision, and it is one on these rules
+/// alone: what else comes to stand in the file counts no more than before.
 ///
 /// # Errors
-/// Why they could not be written.
-pub fn allow_always(folder: &Path, rules: &[String]) -> Result<PathBuf, AllowError> {
+/// Why they could not be written, or would not count.
+pub fn allow_always(inputs: &Inputs, rules: &[String]) -> Result<PathBuf, AllowError> {
+    let root = trust_root(&inputs.env, &inputs.working_folder);
+    let root = root.unwrap_or_else(|| inputs.working_folder.clone());
+    let checked = check(inputs);
+    if checked.trusted == Trusted::No {
+        judge(inputs, &root)?;
+        let homeless = || AllowError::Unknown { folder: root.clone() };
+        let places = checked.places.ok_or_else(homeless)?;
+        keep_rules(&places, &root, rules)?;
+    }
+    write(&root, rules)
+}
+
+/// Whether a folder that is not trusted may be added to.
+fn judge(inputs: &Inputs, root: &Path) -> Result<(), AllowError> {
+    let folder = || root.to_owned();
+    if inputs.trust == ProjectTrust::Untrusted || !trust_wishes(inputs).is_empty() {
+        return Err(AllowError::Untrusted { folder: folder() });
+    }
+    // What is written through a link is another project's, and might count there.
+    if root.join(PROJECT_FOLDER).is_symlink() {
+        return Err(AllowError::Untrusted { folder: folder() });
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, rules: &[String]) -> Result<PathBuf, AllowError> {
     let project = folder.join(PROJECT_FOLDER);
     let path = project.join("config.local.toml");
     let json = project.join("config.local.json");
@@ -31,7 +60,8 @@ pub fn allow_always(folder: &Path, rules: &[String]) -> Result<PathBuf, AllowErr
     };
     let toml =
         added(&existing, rules).map_err(|problem| AllowError::Unreadable { path: path.clone(), problem })?;
-    let is_new = !project.exists();
+    // An empty one is made before commands run, so that none of them makes it.
+    let is_new = fs::read_dir(&project).map_or(true, |mut entries| entries.next().is_none());
     replace(&path, toml.as_bytes(), Access::Owner).map_err(io)?;
     if is_new {
         fs::write(project.join(".gitignore"), "config.local.toml\n").map_err(io)?;
@@ -58,6 +88,21 @@ fn added(text: &str, rules: &[String]) -> Result<String, String> {
 /// Why a rule can't be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowError {
+    /// The folder brings what needs trust, and is not trusted.
+    #[error("this folder is not trusted; read what it brings, and trust it with `rail config trust` ({})", folder.display())]
+    Untrusted {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is no place to remember it.
+    #[error("there is no home folder to remember what is allowed in {}; set `HOME`", folder.display())]
+    Unknown {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It can't be remembered.
+    #[error(transparent)]
+    Unkept(#[from] TrustError),
     /// The file is no TOML.
     #[error("{} can't be added to: {problem}; mend it, or move it away", path.display())]
     Unreadable {

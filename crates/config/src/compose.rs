@@ -49,6 +49,8 @@ pub struct Layers {
     pub flags: Vec<FlagValue>,
     /// Whether the project's files count in full.
     pub trusted: Trusted,
+    /// Rules of the project-local file that the user allowed, and that count also where the folder is not trusted.
+    pub kept: Vec<String>,
     /// Providers and aliases from elsewhere, weaker than all of these.
     pub extras: Extras,
 }
@@ -162,7 +164,7 @@ fn merged(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut Vec<Probl
         match read::read(source.layer, &source.file, &source.text) {
             Ok(mut layer) => {
                 if source.layer.is_project() && layers.trusted == Trusted::No {
-                    warnings.extend(trust::restrict(&mut layer));
+                    warnings.extend(trust::restrict(&mut layer, source.layer.kept(&layers.kept)));
                 }
                 add(&mut tree, layer, problems);
             }

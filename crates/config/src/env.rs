@@ -67,7 +67,7 @@ pub const PROJECT_FOLDER: &str = ".switchrail";
 pub struct Places {
     /// What the user wrote: `config.toml`, `.env`, `AGENTS.md`, ….
     pub config: PathBuf,
-    /// What we keep: sessions, the ledger, `trust.json`, `active.json`, ….
+    /// What we keep: sessions, the ledger, `trust.json`, `allowed.json`, `active.json`, ….
     pub state: PathBuf,
     /// What can be made anew.
     pub cache: PathBuf,
@@ -121,6 +121,11 @@ impl Places {
     /// The user's keys, which `env:NAME` finds as well.
     pub fn env(&self) -> PathBuf {
         self.config.join(".env")
+    }
+
+    /// What the user allowed for always in folders that are not trusted.
+    pub fn allowed(&self) -> PathBuf {
+        self.state.join("allowed.json")
     }
 
     /// The folders that the user trusts.

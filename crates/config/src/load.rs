@@ -135,6 +135,7 @@ pub fn check(inputs: &Inputs) -> Checked {
     gathered.no_text(inputs);
     let mut watched: Vec<PathBuf> = gathered.files.iter().map(|file| file.path.clone()).collect();
     let trusted = trust::trusted(inputs, places.as_ref(), &mut gathered.warnings);
+    let kept = gathered.kept(inputs, places.as_ref());
     let mut extras = gathered.extras(inputs, places.as_ref(), trusted);
     watched.extend(project_files(inputs, places.as_ref()));
     watched.extend(extras.files.iter().cloned());
@@ -144,7 +145,8 @@ pub fn check(inputs: &Inputs) -> Checked {
     };
     extras.warnings.append(&mut gathered.warnings);
     let (files, unread) = (gathered.sources, gathered.problems);
-    let layers = Layers { files, unread, variables, flags: inputs.flags.clone(), trusted, extras };
+    let flags = inputs.flags.clone();
+    let layers = Layers { files, unread, variables, flags, trusted, kept, extras };
     let judged = judge(&layers, &Machine { env: &inputs.env, file: &layers.extras.variables });
     let (composed, problems) = (judged.composed, judged.problems);
     watched.extend(composed.iter().flat_map(|composed| composed.files.clone()));
@@ -169,7 +171,7 @@ fn project_files(inputs: &Inputs, places: Option<&Places>) -> Vec<PathBuf> {
             break;
         }
     }
-    files.extend(places.into_iter().flat_map(|places| [places.active(), places.trust()]));
+    files.extend(places.into_iter().flat_map(|places| [places.active(), places.trust(), places.allowed()]));
     files
 }
 
@@ -219,6 +221,15 @@ impl Gathered {
             Problem::new(&Origin::Variable(name.to_owned()), "", text)
         };
         self.problems.extend(ours.filter(|_| inputs.scope == Scope::All).map(wrong));
+    }
+
+    /// What the user allowed for always in this folder. What can't be read allows nothing.
+    fn kept(&mut self, inputs: &Inputs, places: Option<&Places>) -> Vec<String> {
+        trust::kept_rules(inputs, places).unwrap_or_else(|error| {
+            let text = error.to_string();
+            self.warnings.extend(places.map(|places| whole_file(Layer::User, &places.allowed(), &text)));
+            Vec::new()
+        })
     }
 
     /// What counts from elsewhere; of a file alone, only what its references may stand for.

@@ -29,6 +29,14 @@ impl Layer {
             Self::BuiltIn | Self::User | Self::Given | Self::Environment | Self::Flags => false,
         }
     }
+
+    /// Of the rules that the user allowed for always those that may stand in this layer: they are written to the project-local file.
+    pub(crate) fn kept(self, rules: &[String]) -> &[String] {
+        match self {
+            Self::ProjectLocal => rules,
+            Self::BuiltIn | Self::User | Self::Project | Self::Given | Self::Environment | Self::Flags => &[],
+        }
+    }
 }
 
 impl fmt::Display for Layer {

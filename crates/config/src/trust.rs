@@ -6,11 +6,15 @@
 
 mod answers;
 mod brought;
+mod kept;
 
 pub use answers::{TrustError, decline_trust, set_trusted, trust_answer};
 pub use brought::trust_root;
+pub(crate) use kept::{keep_rules, kept_rules};
 
 use std::path::Path;
+
+use kept::{Left, only_kept};
 
 use crate::hijack::EnvSource;
 use crate::reference::{Keep, Reference, walk};
@@ -62,9 +66,9 @@ fn could(section: &str) -> &'static str {
     }
 }
 
-/// Takes out what an untrusted project may not say, and tells what it was.
-pub(crate) fn restrict(tree: &mut Node) -> Vec<Problem> {
-    let refused = take_out(tree).into_iter().map(|Wish { origin, key, may }| {
+/// Takes out what an untrusted project may not say, and tells what it was. Rules that the user allowed there stay.
+pub(crate) fn restrict(tree: &mut Node, kept: &[String]) -> Vec<Problem> {
+    let refused = take_out(tree, kept).into_iter().map(|Wish { origin, key, may }| {
         let what = match may {
             REFERS => "a project may not read variables, files or keys of yours".to_owned(),
             _ => format!("a project may say only {} by itself", listed()),
@@ -77,18 +81,19 @@ pub(crate) fn restrict(tree: &mut Node) -> Vec<Problem> {
     refused.collect()
 }
 
-fn take_out(tree: &mut Node) -> Vec<Wish> {
+fn take_out(tree: &mut Node, kept: &[String]) -> Vec<Wish> {
     let mut wishes = Vec::new();
     if let Value::Table(table) = &mut tree.value {
         table.retain(|key, member| {
             let is_harmless = HARMLESS.contains(&key.as_str());
             // An unknown key is no danger, and the check has better words for it.
             let is_known = crate::schema::Shape::root().keys().any(|(known, _)| known == key);
-            if !is_harmless && is_known {
+            let left = if key == "permissions" { only_kept(&mut member.node, kept) } else { Left::Nothing };
+            if !is_harmless && is_known && left != Left::All {
                 let key_path = Way::from([key.as_str()]).to_string();
                 wishes.push(Wish { origin: member.key.clone(), key: key_path, may: could(key) });
             }
-            is_harmless || !is_known
+            is_harmless || !is_known || left != Left::Nothing
         });
     }
     walk(tree, &Way::default(), &mut |node, way| {
@@ -112,11 +117,12 @@ fn listed() -> String {
 /// A file that can't be read says nothing here; loading tells what is wrong with it.
 pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
     let checked = load::check(inputs);
+    let kept = kept_rules(inputs, checked.places.as_ref()).unwrap_or_default();
     let mut wishes = Vec::new();
     for file in checked.files.iter().filter(|file| file.layer.is_project()) {
         let Ok(text) = read_text(&file.path) else { continue };
         let Ok(mut tree) = read::read(file.layer, &file.path, &text) else { continue };
-        wishes.append(&mut take_out(&mut tree));
+        wishes.append(&mut take_out(&mut tree, file.layer.kept(&kept)));
     }
     let env = checked.env_files.into_iter().find(|file| file.source == EnvSource::Project);
     if let Some(EnvFileFound { path, found: FileFound::Read, .. }) = env {

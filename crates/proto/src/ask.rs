@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PermissionAsk {
     /// The question's id, which is the call's.
+    #[serde(rename = "tool_call_id")]
     pub id: String,
     /// The tool's native name.
     pub tool: String,

@@ -1,8 +1,7 @@
-use rail_model::{Message, ToolResult, Usage};
+use rail_model::{Message, Usage};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::{Choices, Mode, PermissionAsk, Prompt, Shown, Todo};
+use crate::{Choices, Mode, PermissionAsk, Prompt, Todo, ToolEnd, ToolStart};
 
 /// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
 ///
@@ -68,8 +67,10 @@ pub enum SessionEvent {
     /// What an answer took.
     Spent(Spent),
     /// A call is taken up.
+    #[serde(rename = "tool_call_start")]
     ToolStart(ToolStart),
     /// The user is asked whether a call may be done.
+    #[serde(rename = "permission_request")]
     Permission(PermissionAsk),
     /// The user is asked what the model wants to know.
     Choice {
@@ -79,13 +80,16 @@ pub enum SessionEvent {
         choices: Choices,
     },
     /// A call says how far it is.
+    #[serde(rename = "tool_call_progress")]
     ToolProgress {
         /// The call's id.
+        #[serde(rename = "tool_call_id")]
         id: String,
         /// What it says.
         text: String,
     },
     /// A call has its result.
+    #[serde(rename = "tool_call_end")]
     ToolEnd(ToolEnd),
     /// The model's list of things to do.
     Todos(Vec<Todo>),
@@ -193,60 +197,6 @@ pub struct Window {
     pub tokens: u64,
     /// Tokens that fit, where that is known.
     pub limit: Option<u64>,
-}
-
-/// A call that is taken up.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct ToolStart {
-    /// The step.
-    pub step: u64,
-    /// The call's id.
-    pub id: String,
-    /// The tool's name as the model wrote it.
-    pub name: String,
-    /// The tool's name for people.
-    pub title: String,
-    /// The arguments, as far as they can be read.
-    pub input: Value,
-}
-
-/// A call's result.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ToolEnd {
-    /// The step.
-    pub step: u64,
-    /// The result, as the model gets it.
-    pub result: ToolResult,
-    /// Whether it was done.
-    pub success: bool,
-    /// How it ended.
-    pub end: Finish,
-    /// For people.
-    pub shown: Option<Shown>,
-    /// How long it took.
-    pub duration_ms: u64,
-}
-
-/// How a call ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Finish {
-    /// It was done.
-    Done,
-    /// There is no such tool, or its arguments do not fit.
-    Refused,
-    /// A rule or the user said no.
-    Denied,
-    /// A hook said no.
-    Hooked,
-    /// The tool failed.
-    Failed,
-    /// The tool broke off.
-    Crashed,
-    /// Nobody wanted it any more.
-    Cancelled,
-    /// It was begun, and nobody knows what became of it.
-    Unknown,
 }
 
 /// A memory file that was read.

@@ -1,6 +1,7 @@
 //! The agent's own protocol: a front end sends [`Command`]s and reads [`SessionEvent`]s, and knows nothing else of the agent.
 
 mod ask;
+mod call;
 mod choices;
 mod command;
 mod event;
@@ -8,11 +9,11 @@ mod shown;
 mod todo;
 
 pub use ask::{Answer, Doing, Lasting, Leave, PermissionAsk};
+pub use call::{Finish, ToolEnd, ToolStart};
 pub use choices::{About, Choice, ChoiceOption, Choices, Chosen, Pick, Picked};
 pub use command::{Command, Mode, Prompt, What};
 pub use event::{
-    Compacted, Done, Finish, Memory, NoteKind, Opened, Reason, Restored, Routed, SessionEvent, Spent,
-    ToolEnd, ToolStart, Window,
+    Compacted, Done, Memory, NoteKind, Opened, Reason, Restored, Routed, SessionEvent, Spent, Window,
 };
 pub use shown::{FileChange, Hunk, Line, Mark, Shown};
 pub use todo::{Todo, TodoStatus};

@@ -10,6 +10,8 @@ pub enum Shown {
     Diff {
         /// The files.
         files: Vec<FileChange>,
+        /// How many lines are shown when not everything is.
+        lines: usize,
     },
     /// The first lines of a text, and how many more there are.
     Preview {

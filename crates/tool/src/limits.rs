@@ -19,6 +19,10 @@ pub struct Limits {
     pub background_commands: usize,
     /// Lines of a command's output that people are shown.
     pub preview_command_lines: usize,
+    /// Lines of a change of files that people are shown.
+    pub preview_diff_lines: usize,
+    /// Bytes of a command's output that are kept in a file.
+    pub output_file_bytes: u64,
     /// Bytes of a file that is changed.
     pub edit_bytes: u64,
     /// Lines of a changed file that the model is shown.
@@ -40,6 +44,8 @@ pub struct ReadLimits {
     pub line_chars: usize,
     /// Bytes of a text that is read without a range of lines.
     pub text_bytes: usize,
+    /// Bytes of a long text that are looked through to count its lines.
+    pub counted_bytes: u64,
     /// Bytes of an image.
     pub image_bytes: usize,
     /// Pixels along the longer edge of an image.
@@ -90,6 +96,8 @@ impl From<&Tools> for Limits {
             command_at_most: tools.max_command_timeout.0,
             background_commands: count(tools.background_commands),
             preview_command_lines: count(tools.preview_command_lines),
+            preview_diff_lines: count(tools.preview_diff_lines),
+            output_file_bytes: tools.max_output_file.0,
             edit_bytes: tools.edit_file.0,
             edit_lines: count(tools.edit_lines),
             list_entries: count(tools.list_entries),
@@ -97,6 +105,7 @@ impl From<&Tools> for Limits {
                 lines: u64::from(tools.read_lines),
                 line_chars: count(tools.read_line_chars),
                 text_bytes: bytes(tools.read_text),
+                counted_bytes: tools.max_counted_text.0,
                 image_bytes: bytes(tools.read_image),
                 image_edge: tools.read_image_edge,
                 images: count(tools.read_images),

@@ -42,7 +42,12 @@ pub enum OutputNote {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Display {
     /// Changes of files.
-    Diff(Vec<FileDiff>),
+    Diff {
+        /// The files.
+        files: Vec<FileDiff>,
+        /// How many lines are shown when not everything is.
+        lines: usize,
+    },
     /// The first lines of a text, and how many more there are.
     Preview {
         /// The text.

@@ -26,6 +26,8 @@ pub struct Session {
     pub withheld: BTreeSet<OsString>,
     /// How much a call may take.
     pub limits: Limits,
+    /// The names of files that tell agents what to know.
+    pub memory_files: Vec<String>,
     /// Which files were read, and as what.
     pub stamps: Stamps,
     /// What tools keep.
@@ -59,6 +61,7 @@ impl Session {
             env: Vec::new(),
             withheld: BTreeSet::new(),
             limits: Limits::default(),
+            memory_files: rail_config::settings::Agent::default().memory_files,
             stamps: Stamps::default(),
             services: Services::default(),
         }

@@ -1,13 +1,14 @@
 //! `apply_patch`: changes of several files in one text, all or none.
 
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Telling, Tool, ToolCx, ToolFault,
+    Card, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Telling, Tool, ToolCx, ToolFault,
     ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+use crate::change::diff_shown;
 use crate::patching::Plan;
 use crate::style;
 use rail_edit::patch::{FilePatch, Patch, parse};
@@ -102,5 +103,5 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
     }
     let done = plan.carry_out(cx)?;
     let say = format!("the patch was applied:\n{}", done.says.join("\n"));
-    Ok(ToolOutput::text(say).shown(Display::Diff(done.diffs)).noted(done.notes))
+    Ok(ToolOutput::text(say).shown(diff_shown(done.diffs, cx)).noted(done.notes))
 }

@@ -222,7 +222,8 @@ async fn late(
     if input.on_timeout == OnTimeout::Background && room.is_ok() {
         let piece = process.since(0);
         let kept = process.kept();
-        let output = said::output(piece.text(), kept.as_ref(), cx.session().limits.output_chars);
+        let (printed, at_most) = (process.printed(), cx.session().limits.output_chars);
+        let output = said::output(piece.text(), kept.as_ref(), printed, at_most);
         let shell = shells.keep(&input.command, cx.shape().clone(), process, piece.next);
         let note = format!(
             "still running after {limit}; it goes on in the background as `{0}`: read what it prints with ‹bash_output› and `bash_id: \"{0}\"`, end it with ‹kill_bash›",
@@ -246,7 +247,8 @@ async fn late(
 
 fn output_of(process: &Process, cx: &ToolCx) -> Telling {
     let kept = process.kept();
-    said::output(process.since(0).text(), kept.as_ref(), cx.session().limits.output_chars)
+    let (text, printed) = (process.since(0).text(), process.printed());
+    said::output(text, kept.as_ref(), printed, cx.session().limits.output_chars)
 }
 
 fn shown(output: Telling, notes: Vec<Telling>, cx: &ToolCx) -> ToolOutput {

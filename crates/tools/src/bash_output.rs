@@ -179,7 +179,8 @@ pub(crate) fn news(
         // Before it is cut: what fits may stand in what would be left out.
         (text.head, text.tail) = (fitting(&text.head, filter), fitting(&text.tail, filter));
     }
-    let output = said::output(text, kept.as_ref(), cx.session().limits.output_chars);
+    let printed = shell.process.printed();
+    let output = said::output(text, kept.as_ref(), printed, cx.session().limits.output_chars);
     let mut notes: Vec<Telling> = Vec::new();
     let nothing = match (fresh, output.is_empty()) {
         (false, _) => ", no new output",

@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rail_tool::{Expected, FileFault, Opened, OutputNote, Stale, ToolCx, ToolFault, shown};
+use rail_tool::{Display, Expected, FileFault, Opened, OutputNote, Stale, ToolCx, ToolFault, shown};
 
 use crate::missing::{self, Sought};
 use crate::text::Text;
-use rail_edit::diff::clipped;
+use rail_edit::diff::{FileDiff, clipped};
 use rail_edit::lines::lines_near;
 
 /// Lines around a change that the model is shown.
@@ -18,9 +18,6 @@ const CONTEXT: usize = 3;
 
 /// Characters of a line that the model is shown after a change.
 const MAX_WIDTH: usize = 400;
-
-/// Files that tell agents what to know; whoever loaded one must load it anew.
-const MEMORY_FILES: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
 
 /// A file as it is before it is changed.
 #[derive(Debug)]
@@ -155,14 +152,20 @@ pub(crate) fn put(
 ) -> Result<Changed, ToolFault> {
     let opened = cx.files().replace(path, bytes, expected).map_err(|fault| say(&fault))?;
     cx.session().stamps.saw(&opened.real, &opened.meta, bytes);
-    let notes = memory_note(&opened.real);
+    let notes = memory_note(cx, &opened.real);
     Ok(Changed { real: opened.real, notes, remarks: Vec::new() })
 }
 
-/// The note that a file is one that agents load.
-pub(crate) fn memory_note(real: &Path) -> Vec<OutputNote> {
-    let is_memory = real.file_name().is_some_and(|name| MEMORY_FILES.iter().any(|memory| name == *memory));
+/// The note that a file is one that agents load: whoever loaded it must load it anew.
+pub(crate) fn memory_note(cx: &ToolCx, real: &Path) -> Vec<OutputNote> {
+    // A name may have folders before it.
+    let is_memory = cx.session().memory_files.iter().any(|name| real.ends_with(name));
     is_memory.then(|| OutputNote::MemoryFile(real.to_owned())).into_iter().collect()
+}
+
+/// Changes as people are shown them.
+pub(crate) fn diff_shown(files: Vec<FileDiff>, cx: &ToolCx) -> Display {
+    Display::Diff { files, lines: cx.session().limits.preview_diff_lines }
 }
 
 /// A fault of the file system for the model, with what to do next.

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault,
-    ToolOutput, shown,
+    Card, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault, ToolOutput, shown,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::change::{self, Changed, Held, snippet};
+use crate::change::{self, Changed, Held, diff_shown, snippet};
 use crate::style;
 use crate::words;
 use rail_edit::diff::file_diff;
@@ -141,7 +140,7 @@ fn create(input: &Input, path: &Path, cx: &ToolCx) -> Result<ToolOutput, ToolFau
     };
     let say = format!("`{}` was made, with {}", shown(path), lines_of(&content));
     let diff = file_diff(&changed.real, "", &content);
-    Ok(ToolOutput::text(with_remarks(say, &changed)).shown(Display::Diff(vec![diff])).noted(changed.notes))
+    Ok(ToolOutput::text(with_remarks(say, &changed)).shown(diff_shown(vec![diff], cx)).noted(changed.notes))
 }
 
 /// Notebooks are JSON that is easily broken.
@@ -183,7 +182,7 @@ pub(crate) fn done(about: &str, held: &Held, changed: Changed, applied: &Applied
     let snippet = snippet(&applied.text, &applied.places, cx.session().limits.edit_lines);
     let say =
         if snippet.is_empty() { format!("{about}; it is empty now") } else { format!("{about}:\n{snippet}") };
-    ToolOutput::text(with_remarks(say, &changed)).shown(Display::Diff(vec![diff])).noted(changed.notes)
+    ToolOutput::text(with_remarks(say, &changed)).shown(diff_shown(vec![diff], cx)).noted(changed.notes)
 }
 
 /// What is said, and what else the model should know.

@@ -1,13 +1,12 @@
 //! `notebook_edit`: one cell of a notebook is replaced, inserted or deleted.
 
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault,
-    ToolOutput, shown,
+    Card, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault, ToolOutput, shown,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::change::Held;
+use crate::change::{Held, diff_shown};
 use crate::edit_file::{left, with_remarks};
 use crate::notebook::{CellAct, CellEdit, CellKind, edited};
 use rail_edit::diff::file_diff;
@@ -134,7 +133,7 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
         CellAct::Delete => format!("the cell `{cell}` of `{name}` was deleted"),
     };
     let diff = file_diff(&changed.real, &held.text.text, &made.text);
-    Ok(ToolOutput::text(with_remarks(say, &changed)).shown(Display::Diff(vec![diff])).noted(changed.notes))
+    Ok(ToolOutput::text(with_remarks(say, &changed)).shown(diff_shown(vec![diff], cx)).noted(changed.notes))
 }
 
 fn act(input: &Input) -> Result<CellAct<'_>, &'static str> {

@@ -114,6 +114,20 @@ impl Pager {
         }
     }
 
+    /// Whether there is nothing left to do but to count lines.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.full.is_some()
+    }
+
+    /// Counts the lines of the next piece, in bytes of an encoding where those of line ends stand for nothing else. Only for a page that
+    /// [only counts](Self::only_counts).
+    pub(crate) fn count(&mut self, bytes: &[u8]) {
+        let end = if self.wanted.endings == Ends::Cr { b'\r' } else { b'\n' };
+        let Some(last) = bytes.last() else { return };
+        self.number += memchr::memchr_iter(end, bytes).count() as u64;
+        self.line.begun = *last != end;
+    }
+
     /// The page, when the text is at its end or nobody wants more of it.
     pub(crate) fn done(mut self) -> Page {
         if self.line.begun {

@@ -150,7 +150,7 @@ impl Act {
                 let expected = before.as_deref().map_or(Expected::Nothing, Expected::Bytes);
                 let opened = cx.files().replace(path, bytes, expected)?;
                 stamps.saw(&opened.real, &opened.meta, bytes);
-                Ok(memory_note(&opened.real))
+                Ok(memory_note(cx, &opened.real))
             }
             Self::Rename { from, to, bytes } => {
                 let real = cx.files().rename(from, to)?;
@@ -158,12 +158,12 @@ impl Act {
                 if let Ok(opened) = cx.files().open(&real) {
                     stamps.saw(&real, &opened.meta, bytes);
                 }
-                Ok([memory_note(from), memory_note(&real)].concat())
+                Ok([memory_note(cx, from), memory_note(cx, &real)].concat())
             }
             Self::Remove { path, .. } => {
                 let real = cx.files().remove(path)?;
                 stamps.forget(&real);
-                Ok(memory_note(&real))
+                Ok(memory_note(cx, &real))
             }
         }
     }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use rail_tool::{FileFault, Opened, ReadLimits, Stamps, ToolFault, shown};
 use tokio_util::sync::CancellationToken;
 
@@ -18,8 +19,8 @@ use rail_edit::lines::Ends;
 /// How much of a file's beginning is looked at to tell what it holds.
 const BEGINNING: usize = 256 * 1024;
 
-/// How far a text is read on, when its range was given, to count its lines.
-const COUNTED_BYTES: u64 = 32 * 1024 * 1024;
+/// How far a text is read letter by letter once all that is wanted of it was seen; further on only the bytes of line ends are counted.
+const LETTERS: u64 = 32 * 1024 * 1024;
 
 /// What is wanted of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -188,12 +189,12 @@ impl Reader<'_> {
         let wanted = Wanted { endings, lines, ..asked.wanted };
         let whole = io::Cursor::new(head).chain(&opened.file);
         let fault = |cause| self.fault(cause);
-        let (mut page, mut counted, found) = stream(whole, written, wanted, self.cancel).map_err(fault)?;
+        let (mut page, mut counted, found) = self.stream(whole, written, wanted).map_err(fault)?;
         if found == Found::Broken && head.is_ascii() {
             // The beginning told nothing: the first letters that are not plain do.
             written = first_letters(&opened.file).map_err(fault)?.unwrap_or(written);
             (&opened.file).seek(io::SeekFrom::Start(0)).map_err(fault)?;
-            (page, counted, _) = stream(&opened.file, written, wanted, self.cancel).map_err(fault)?;
+            (page, counted, _) = self.stream(&opened.file, written, wanted).map_err(fault)?;
         }
         match asked.range {
             Range::Given => {
@@ -203,6 +204,20 @@ impl Reader<'_> {
             }
             Range::Open => Err(self.too_long(opened.meta.len().max(head.len() as u64), page.lines, counted)),
         }
+    }
+
+    fn stream(
+        &self,
+        from: impl Read,
+        written: Written,
+        wanted: Wanted,
+    ) -> io::Result<(Page, Counted, Found)> {
+        stream(
+            from,
+            written,
+            wanted,
+            Until { letters: LETTERS, bytes: self.limits.counted_bytes, cancel: self.cancel },
+        )
     }
 
     fn too_long(&self, length: u64, lines: u64, counted: Counted) -> ToolFault {
@@ -262,12 +277,23 @@ fn first_letters(mut file: &File) -> io::Result<Option<Written>> {
     }
 }
 
-/// Reads a text of any length in little room: the wanted lines are kept, and the others counted as far as it pays.
+/// How long a text is read.
+#[derive(Clone, Copy)]
+struct Until<'a> {
+    /// Letter by letter so far, and further as long as more of it is wanted.
+    letters: u64,
+    /// So far, once all that is wanted was seen.
+    bytes: u64,
+    /// Until nobody wants it any more.
+    cancel: &'a CancellationToken,
+}
+
+/// Reads a text of any length in little room: the wanted lines are kept, and the others counted.
 fn stream(
     mut from: impl Read,
     written: Written,
     wanted: Wanted,
-    cancel: &CancellationToken,
+    until: Until<'_>,
 ) -> io::Result<(Page, Counted, Found)> {
     let mut found = Found::Letters;
     let mut pager = Pager::new(wanted);
@@ -275,7 +301,7 @@ fn stream(
     let mut skip = mark(written.encoding, written.bom).len();
     let (mut buffer, mut text, mut read) = (vec![0; 64 * 1024], String::new(), 0_u64);
     loop {
-        if cancel.is_cancelled() {
+        if until.cancel.is_cancelled() {
             return Err(io::Error::other("the call was cancelled"));
         }
         let length = match from.read(&mut buffer) {
@@ -285,24 +311,33 @@ fn stream(
         read += length as u64;
         let bytes = buffer.get(skip.min(length)..length).unwrap_or_default();
         skip = skip.saturating_sub(length);
-        text.clear();
-        text.reserve(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(bytes.len() * 3 + 16));
-        if let (_, _, true) = decoder.decode_to_string(bytes, &mut text, length == 0) {
-            found = Found::Broken;
+        if read > until.letters && pager.only_counts() && ends_stand_alone(written.encoding) {
+            pager.count(bytes);
+        } else {
+            text.clear();
+            text.reserve(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(bytes.len() * 3 + 16));
+            if let (_, _, true) = decoder.decode_to_string(bytes, &mut text, length == 0) {
+                found = Found::Broken;
+            }
+            pager.push(&text);
         }
-        pager.push(&text);
         if length == 0 {
             return Ok((pager.done(), Counted::All, found));
         }
-        if read > COUNTED_BYTES && pager.is_full() {
+        if read > until.bytes && pager.is_full() {
             return Ok((pager.done(), Counted::Part, found));
         }
     }
 }
 
+/// Whether the bytes of line ends are never a part of another letter: only of UTF-16 they are.
+fn ends_stand_alone(encoding: &Encoding) -> bool {
+    encoding != UTF_16LE && encoding != UTF_16BE
+}
+
 #[cfg(test)]
 mod tests {
-    use encoding_rs::{GBK, UTF_16BE};
+    use encoding_rs::GBK;
 
     use super::*;
     use crate::page::Numbers;
@@ -312,7 +347,8 @@ mod tests {
         Wanted { first: 3, lines: 1, width: 2_000, room: 10_000, endings: Ends::Lf, numbers: Numbers::Shown };
 
     fn streamed(bytes: impl Read, written: Written) -> (Page, Counted) {
-        let (page, counted, found) = stream(bytes, written, WANTED, &CancellationToken::new()).unwrap();
+        let until = Until { letters: 1_000, bytes: 64 << 20, cancel: &CancellationToken::new() };
+        let (page, counted, found) = stream(bytes, written, WANTED, until).unwrap();
         assert_eq!(found, Found::Letters);
         (page, counted)
     }
@@ -355,6 +391,25 @@ mod tests {
         assert!(used.bytes_max < 1024 * 1024, "{used:?}");
     }
 
+    #[test]
+    fn all_lines_are_counted_whatever_the_length_and_the_encoding() {
+        // More than is read at once.
+        let lines = 100_000;
+        let written = |encoding| Written { encoding, bom: Bom::Absent };
+        let text = |line: &[u8], rest: &[u8]| [line.repeat(100_000).as_slice(), rest].concat();
+        let cases = [
+            (encoding_rs::UTF_8, text(b"abcd\n", b""), lines),
+            (encoding_rs::UTF_8, text(b"abcd\n", b"no end"), lines + 1),
+            (GBK, text(b"\xd2\xbb\xd2\xbb\n", b""), lines),
+            // A letter whose bytes hold that of a line's end.
+            (UTF_16LE, text(b"\x0a\x0b\x0a\x00", b""), lines),
+        ];
+        for (encoding, bytes, lines) in cases {
+            let (page, counted) = streamed(bytes.as_slice(), written(encoding));
+            assert_eq!((page.lines, counted), (lines, Counted::All), "{}", encoding.name());
+        }
+    }
+
     /// Lines without end.
     struct Endless;
 
@@ -374,6 +429,6 @@ mod tests {
         let cancel = CancellationToken::new();
         cancel.cancel();
         let wanted = Wanted { first: u64::MAX, ..WANTED };
-        assert!(stream(Endless, written, wanted, &cancel).is_err());
+        assert!(stream(Endless, written, wanted, Until { letters: 1, bytes: 1, cancel: &cancel }).is_err());
     }
 }

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault,
-    ToolOutput, shown,
+    Card, Example, Facet, FacetCx, Generation, Lane, Level, Shown, Tool, ToolCx, ToolFault, ToolOutput, shown,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::change::{self, Held};
+use crate::change::{self, Held, diff_shown};
 use crate::edit_file::{lines_of, with_remarks};
 use crate::style;
 use rail_edit::diff::file_diff;
@@ -95,7 +94,7 @@ fn make(input: &Input, path: &Path, cx: &ToolCx) -> Result<ToolOutput, ToolFault
     let changed = change::create(cx, path, &content)?;
     let say = format!("`{}` was made, with {}", shown(path), lines_of(&content));
     let diff = file_diff(&changed.real, "", &content);
-    Ok(ToolOutput::text(say).shown(Display::Diff(vec![diff])).noted(changed.notes))
+    Ok(ToolOutput::text(say).shown(diff_shown(vec![diff], cx)).noted(changed.notes))
 }
 
 fn overwrite(input: &Input, path: &Path, held: &Held, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
@@ -104,5 +103,5 @@ fn overwrite(input: &Input, path: &Path, held: &Held, cx: &ToolCx) -> Result<Too
     let diff = file_diff(&changed.real, &held.text.text, &content);
     let (path, lines) = (shown(path), lines_of(&content));
     let say = format!("`{path}` was written, with {lines} ({} added, {} removed)", diff.added, diff.removed);
-    Ok(ToolOutput::text(with_remarks(say, &changed)).shown(Display::Diff(vec![diff])).noted(changed.notes))
+    Ok(ToolOutput::text(with_remarks(say, &changed)).shown(diff_shown(vec![diff], cx)).noted(changed.notes))
 }

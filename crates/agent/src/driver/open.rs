@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
-use rail_config::{Env, Loaded, Trusted};
+use rail_config::{Env, Inputs, Loaded};
 use rail_journal::snapshots::{History, Limits, Snapshots, Step};
 use rail_journal::store::Store;
 use rail_journal::{
@@ -43,8 +43,6 @@ pub struct Setup {
     pub policy: Policy,
     /// What all calls share; its folder is set by the session itself.
     pub session: Session,
-    /// Whether the folder is trusted.
-    pub trusted: Trusted,
     /// The model to ask.
     pub model: String,
     /// What a task is held to.
@@ -94,12 +92,9 @@ impl Agent {
         let (events, events_from) = mpsc::unbounded_channel();
         let (news_to, news) = mpsc::unbounded_channel();
         let workspace = setup.session.workspace.clone();
-        let line = Line {
-            to: news_to,
-            step: Arc::new(AtomicU64::new(0)),
-            workspace: workspace.clone(),
-            trusted: setup.trusted,
-        };
+        let inputs =
+            Inputs { env: setup.env.clone(), working_folder: workspace.clone(), ..Inputs::default() };
+        let line = Line { to: news_to, step: Arc::new(AtomicU64::new(0)), inputs: Arc::new(inputs) };
         if let Some(resumed) = &resumed {
             recall(&mut setup, resumed);
         }

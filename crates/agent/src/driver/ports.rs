@@ -1,10 +1,9 @@
 //! What runs beside the driver, and how it reaches it: everything comes in by one channel.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rail_config::Trusted;
+use rail_config::Inputs;
 use rail_model::Event;
 use rail_permit::{Answer, Question, Rule};
 use rail_proto::{Chosen, Routed, Spent};
@@ -54,8 +53,8 @@ pub(super) struct Line {
     pub(super) to: mpsc::UnboundedSender<News>,
     /// The step whose calls run.
     pub(super) step: Arc<AtomicU64>,
-    pub(super) workspace: PathBuf,
-    pub(super) trusted: Trusted,
+    /// Where the configuration comes from, for what is allowed for always.
+    pub(super) inputs: Arc<Inputs>,
 }
 
 impl Line {
@@ -82,11 +81,8 @@ impl Asks for Line {
     }
 
     fn keep(&self, rules: &[Rule]) -> Result<(), String> {
-        if self.trusted == Trusted::No {
-            return Err("this folder is not trusted; trust it with `rail config trust`".to_owned());
-        }
         let texts: Vec<String> = rules.iter().map(|rule| rule.text.clone()).collect();
-        rail_config::allow_always(&self.workspace, &texts).map(drop).map_err(|error| error.to_string())
+        rail_config::allow_always(&self.inputs, &texts).map(drop).map_err(|error| error.to_string())
     }
 
     fn choose<'a>(&'a self, id: &'a str, choices: &'a Choices) -> BoxFuture<'a, Chosen> {

@@ -31,7 +31,9 @@ fn finish(end: End) -> Finish {
 
 fn shown(display: &Display) -> Shown {
     match display {
-        Display::Diff(files) => Shown::Diff { files: files.iter().map(change).collect() },
+        Display::Diff { files, lines } => {
+            Shown::Diff { files: files.iter().map(change).collect(), lines: *lines }
+        }
         Display::Preview { text, lines } => Shown::Preview { text: text.clone(), lines: *lines },
         Display::Todos(todos) => Shown::Todos { todos: todos.clone() },
         Display::Summary(text) => Shown::Summary { text: text.clone() },

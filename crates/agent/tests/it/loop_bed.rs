@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rail_agent::machine::Bounds;
 use rail_agent::{Agent, Begin, Handle, Setup};
-use rail_config::{Env, Inputs, Trusted};
+use rail_config::{Env, Inputs};
 use rail_model::{Message, Part, PartBody, Request};
 use rail_permit::{Mode, Policy, Rules};
 use rail_proto::{Answer, Command, Done, Prompt, SessionEvent};
@@ -133,7 +133,6 @@ impl Bed {
             registry: rail_tools::registry(),
             policy,
             session,
-            trusted: Trusted::Yes,
             model: self.model.map_or_else(|| format!("{},m", self.provider), str::to_owned),
             bounds: self.bounds.clone(),
             state: root.join("state"),

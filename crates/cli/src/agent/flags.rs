@@ -45,7 +45,7 @@ pub(crate) struct AgentFlags {
     /// End when so many dollars are spent.
     #[arg(long, value_name = "X")]
     pub(crate) max_budget_usd: Option<f64>,
-    /// Say on stderr what happens: providers, routes and reasons, mapped names, repairs; twice: raw deltas too.
+    /// Say on stderr what happens: providers, routes and reasons, mapped names, repairs, the first lines of results; twice: raw deltas and whole results too.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     #[command(flatten)]

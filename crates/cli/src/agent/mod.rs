@@ -6,6 +6,7 @@ mod flags;
 mod headless;
 mod messages;
 mod open;
+mod preview;
 mod printers;
 mod slash;
 mod text;

@@ -9,7 +9,7 @@ use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
 use rail_config::settings::{Compaction, DialectChoice, Hooks, ProviderSettings};
-use rail_config::{Env, Inputs, Loaded, Trusted};
+use rail_config::{Env, Inputs, Loaded};
 use rail_journal::UnixMillis;
 use rail_permit::Policy;
 use rail_tool::{AnyTool, Registry};
@@ -33,7 +33,6 @@ pub(crate) struct Prepared {
     claude: Claude,
     pub(crate) loaded: Loaded,
     pub(crate) env: Env,
-    pub(crate) trusted: Trusted,
     /// Where sessions and snapshots are kept.
     pub(crate) state: PathBuf,
     begin: Begin,
@@ -103,7 +102,6 @@ pub(crate) fn prepare_from(
         flags,
         claude,
         loaded,
-        trusted,
         state,
     })
 }
@@ -168,7 +166,6 @@ impl Prepared {
             registry,
             policy,
             session,
-            trusted: self.trusted,
             model: asked.or(extras.model).unwrap_or_default(),
             bounds,
             state: state.clone(),

@@ -6,6 +6,7 @@ use rail_proto::{Finish, SessionEvent, ToolEnd};
 use serde_json::Value;
 
 use super::headless::Printer;
+use super::preview::{Extent, preview};
 use crate::{Failure, output};
 
 /// Prints the last answer, and on stderr what happens.
@@ -54,6 +55,10 @@ impl Printer for Text {
                 let doing = self.doing.remove(end.result.id.as_str()).unwrap_or_default();
                 if let Some(how) = ended(end) {
                     self.tell(progress, &format!("{doing}: {how}"));
+                }
+                let extent = if self.verbose > 1 { Extent::All } else { Extent::Preview };
+                if let Some(lines) = end.shown.as_ref().and_then(|shown| preview(shown, extent)) {
+                    self.tell(1, &format!("{doing}:\n{lines}"));
                 }
             }
             SessionEvent::Text { text, .. } => self.tell(2, &format!("text {text:?}")),

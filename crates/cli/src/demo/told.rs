@@ -57,7 +57,7 @@ impl Told {
 }
 
 fn ended(end: &ToolEnd) -> String {
-    if let Some(Shown::Diff { files }) = &end.shown {
+    if let Some(Shown::Diff { files, .. }) = &end.shown {
         return files.iter().map(diff).collect();
     }
     let texts: Vec<&str> = end.result.content.iter().filter_map(rail_model::Part::as_text).collect();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::io::{BufRead, IsTerminal, Write as _, stderr, stdin};
 
-use rail_config::Trusted;
+use rail_config::Inputs;
 use rail_permit::{Answer, Facet, Question, Rule, Scope};
 use rail_sandbox::Support;
 use rail_tool::{Asks, BoxFuture, Choices, Chosen, Confine, HookedCall, Reply};
@@ -13,10 +13,8 @@ use crate::output::harmless;
 
 /// Asks at the terminal, if there is one; else the answer is no, with what would allow it.
 pub(super) struct Terminal {
-    /// The folder whose project-local configuration keeps what is allowed for always.
-    pub(super) workspace: std::path::PathBuf,
-    /// Whether the project's own files count: otherwise nothing that is kept there would.
-    pub(super) trusted: Trusted,
+    /// Where the configuration comes from, for what is allowed for always.
+    pub(super) inputs: Inputs,
     /// How commands are to be confined.
     pub(super) confine: Confine,
 }
@@ -58,11 +56,8 @@ impl Asks for Terminal {
     }
 
     fn keep(&self, rules: &[Rule]) -> Result<(), String> {
-        if self.trusted == Trusted::No {
-            return Err("this folder is not trusted; trust it with `rail config trust`".to_owned());
-        }
         let texts: Vec<String> = rules.iter().map(|rule| rule.text.clone()).collect();
-        rail_config::allow_always(&self.workspace, &texts).map(drop).map_err(|error| error.to_string())
+        rail_config::allow_always(&self.inputs, &texts).map(drop).map_err(|error| error.to_string())
     }
 }
 

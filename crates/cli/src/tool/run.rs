@@ -55,7 +55,6 @@ impl Run {
         let inputs = common.inputs()?;
         trust::first_use(&inputs)?;
         let checked = rail_config::check(&inputs);
-        let trusted = checked.trusted;
         let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
         let registry = rail_tools::registry();
         let policy = self.flags.policy(&loaded, &inputs.env, &registry)?;
@@ -68,7 +67,7 @@ impl Run {
         let seen = Seen::of(&loaded, &session.workspace);
         session.stamps = seen.load();
         let session = Arc::new(session);
-        let asks = Terminal { workspace: session.workspace.clone(), trusted, confine: session.confine };
+        let asks = Terminal { inputs, confine: session.confine };
         let parts = Parts {
             registry,
             session: Arc::clone(&session),

@@ -22,6 +22,7 @@ mod kill;
 mod ledger;
 mod native_calls;
 mod odd_places;
+mod previews;
 mod process;
 mod prompt;
 mod providers;

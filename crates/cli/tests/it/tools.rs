@@ -292,10 +292,35 @@ fn a_question_is_asked_at_a_terminal() {
     );
     let (code, said) = typed(&home, "Write", &write("no.txt"), "what?\nn use notes.md\n");
     assert!(code == Some(1) && said.contains("who says: use notes.md"), "{said}");
-    // The home has no `.switchrail` yet, so nothing of it is trusted.
-    let (code, said) = typed(&home, "bash", &json!({"command": "make test"}), "1!\n");
+    assert!(!home.path("repo/no.txt").exists());
+}
+
+#[test]
+fn an_always_in_a_plain_folder_holds_in_the_next_run() {
+    let home = home();
+    home.write("repo/Makefile", "test:\n\t@echo made\n");
+    let make = json!({"command": "make test"});
+    let (code, said) = typed(&home, "bash", &make, "1!\n");
+    assert!(code == Some(0) && said.contains("made") && !said.contains("could not be kept"), "{said}");
+    assert!(home.read("repo/.switchrail/config.local.toml").contains("allow = [\"Bash(make test:*)\"]"));
+    // Nobody is asked, neither about the call nor about the folder.
+    let said = run(&home, "bash", &make, &[]);
+    assert!(said.starts_with("exit 0\n=== stdout\nmade\n") && said.ends_with("=== stderr\n"), "{said}");
+    let (code, said) = typed(&home, "bash", &json!({"command": "make other"}), "n\n");
+    assert!(code == Some(1) && said.contains("Asked because"), "{said}");
+}
+
+#[test]
+fn an_always_does_not_activate_what_a_folder_ships() {
+    let home = home();
+    let shipped = "[permissions]\nallow = [\"Bash(touch:*)\"]\n";
+    home.write("repo/.switchrail/config.local.toml", shipped);
+    // The first answer is that the folder is not trusted.
+    let (code, said) = typed(&home, "bash", &json!({"command": "make test"}), "n\n1!\n");
     assert!(code.is_some() && said.contains("this folder is not trusted"), "{said}");
-    assert!(!home.path("repo/no.txt").exists() && !home.path("repo/.switchrail/config.local.toml").exists());
+    assert_eq!(home.read("repo/.switchrail/config.local.toml"), shipped);
+    let said = run(&home, "bash", &json!({"command": "touch made"}), &[]);
+    assert!(said.contains("exit 1") && !home.path("repo/made").exists(), "{said}");
 }
 
 #[test]

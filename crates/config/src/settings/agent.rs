@@ -168,6 +168,8 @@ pub struct Tools {
     /// How many characters of a result reach the model; the whole is kept in the session's folder.
     #[schemars(range(min = 1))]
     pub output_chars: u32,
+    /// How much of a command's output is kept in the session's folder; of a longer one that is its beginning, and the result says so.
+    pub max_output_file: Size,
     /// How long a command may run when its call does not say.
     pub command_timeout: Wait,
     /// How long a command may run at most.
@@ -183,6 +185,8 @@ pub struct Tools {
     pub read_line_chars: u32,
     /// The largest text that is read without saying which lines.
     pub read_text: Size,
+    /// How much of a long text is looked through to count its lines; of a longer one the result says that there are more.
+    pub max_counted_text: Size,
     /// The largest image that is read.
     pub read_image: Size,
     /// How many pixels the longer edge of an image may have; a larger one is shrunk.
@@ -230,6 +234,8 @@ pub struct Tools {
     pub preview_lines: u32,
     /// How many lines of a command's output people are shown, when not everything is.
     pub preview_command_lines: u32,
+    /// How many lines of a change of files people are shown, when not everything is.
+    pub preview_diff_lines: u32,
     /// Variables that commands get although they hold keys of providers, which are otherwise left out of their environment.
     pub keep_env: Vec<String>,
 }
@@ -239,12 +245,14 @@ impl Default for Tools {
         Self {
             max_concurrency: 10,
             output_chars: 30_000,
+            max_output_file: Size(256 << 20),
             command_timeout: Wait(Duration::from_secs(120)),
             max_command_timeout: Wait(Duration::from_secs(600)),
             background_commands: 32,
             read_lines: 2_000,
             read_line_chars: 2_000,
             read_text: Size(256 << 10),
+            max_counted_text: Size(1 << 30),
             read_image: Size(3_932_160),
             read_image_edge: 2_000,
             read_images: 10,
@@ -263,6 +271,7 @@ impl Default for Tools {
             edit_lines: 40,
             preview_lines: 3,
             preview_command_lines: 5,
+            preview_diff_lines: 10,
             keep_env: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ use std::{fs, io};
 use rail_stdx::{Access, replace};
 use serde::{Deserialize, Serialize};
 
+use super::kept::forget_rules;
 use crate::regular::{is_missing, read_text};
 use crate::{Places, Trusted};
 
@@ -66,7 +67,8 @@ pub fn trust_answer(places: &Places, folder: &Path) -> Result<Option<Trusted>, T
     Ok(answers.iter().find(|answer| real(answer.folder()) == folder).map(Answer::trusted))
 }
 
-/// Trusts a folder, or takes the trust back; whether that changed anything. The list is `trust.json` in the state folder.
+/// Trusts a folder, or takes the trust back, with all that was allowed there for always; whether that changed anything. The list is
+/// `trust.json` in the state folder.
 pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<bool, TrustError> {
     let answers = stored(places)?;
     match trusted {
@@ -85,8 +87,9 @@ pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<b
             let is_kept =
                 |answer: &Answer| answer.trusted() == Trusted::No || real(answer.folder()) != folder;
             let kept: Vec<Answer> = answers.iter().filter(|answer| is_kept(answer)).cloned().collect();
+            let forgot = forget_rules(places, &folder)?;
             if kept.len() == answers.len() {
-                return Ok(false);
+                return Ok(forgot);
             }
             write(places, kept)
         }
@@ -120,7 +123,7 @@ fn write(places: &Places, mut answers: Vec<Answer>) -> Result<bool, TrustError> 
 }
 
 /// The real name of a folder that can stand in the list.
-fn existing(folder: &Path) -> Result<PathBuf, TrustError> {
+pub(super) fn existing(folder: &Path) -> Result<PathBuf, TrustError> {
     let no_folder = |path: &Path, source| TrustError::NoFolder { path: path.to_owned(), source };
     let real = fs::canonicalize(folder).map_err(|source| no_folder(folder, source))?;
     if !real.is_dir() {
@@ -148,6 +151,6 @@ fn stored(places: &Places) -> Result<Vec<Answer>, TrustError> {
     }
 }
 
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -2,8 +2,8 @@ use rail_sandbox::{Ended, Kept, Straggler, Text};
 use rail_tool::Telling;
 
 /// The output of a command as a model reads it. What memory does not hold is cut here, to this many characters; what it holds is
-/// whole, and whoever runs the call cuts it and keeps the rest.
-pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> Telling {
+/// whole, and whoever runs the call cuts it and keeps the rest. So many bytes were printed in all.
+pub(crate) fn output(text: Text, kept: Option<&Kept>, printed: u64, at_most: usize) -> Telling {
     let Text { head, missing, tail } = text;
     if missing == 0 {
         return Telling::shown(head);
@@ -15,8 +15,12 @@ pub(crate) fn output(text: Text, kept: Option<&Kept>, at_most: usize) -> Telling
     let (first, last) = (head.get(..end).unwrap_or_default(), tail.get(start..).unwrap_or_default());
     let cut = missing + (head.len() - first.len()) as u64 + (tail.len() - last.len()) as u64;
     let rest = match kept {
+        Some(Kept { path, bytes, trouble: None }) if *bytes >= printed => format!(
+            "the whole output is in `{}`: read it in parts with ‹read_file›, or search it with ‹grep›",
+            path.display()
+        ),
         Some(Kept { path, bytes, trouble: None }) => format!(
-            "the first {bytes} bytes of the output are in `{}`: read it in parts with ‹read_file›, or search it with ‹grep›",
+            "only the first {bytes} of its {printed} bytes are kept, in `{}`: read them in parts with ‹read_file›, or search them with ‹grep›; for the others run it again with its output in a file",
             path.display()
         ),
         Some(Kept { path, trouble: Some(trouble), .. }) => {
@@ -73,17 +77,21 @@ mod tests {
         let text = Text { head: "0123456789".to_owned(), missing: 100, tail: "äöüabcdefg".to_owned() };
         let kept = Kept { path: "/s/out".into(), bytes: 64, trouble: None };
         assert_eq!(
-            output(text.clone(), Some(&kept), 10).to_string(),
-            "0123\n\n[about 115 bytes are left out here; the first 64 bytes of the output are in `/s/out`: read it in parts with `read_file`, or search it with `grep`]\n\ndefg"
+            output(text.clone(), Some(&kept), 123, 10).to_string(),
+            "0123\n\n[about 115 bytes are left out here; only the first 64 of its 123 bytes are kept, in `/s/out`: read them in parts with `read_file`, or search them with `grep`; for the others run it again with its output in a file]\n\ndefg"
+        );
+        assert_eq!(
+            output(text.clone(), Some(&kept), 64, 10).to_string(),
+            "0123\n\n[about 115 bytes are left out here; the whole output is in `/s/out`: read it in parts with `read_file`, or search it with `grep`]\n\ndefg"
         );
         let trouble = Kept { trouble: Some("disk full".to_owned()), ..kept };
-        let said = output(text.clone(), Some(&trouble), 1_000).to_string();
+        let said = output(text.clone(), Some(&trouble), 64, 1_000).to_string();
         assert!(
             said.contains("[about 100 bytes are left out here; it could not be kept in `/s/out` (disk full)"),
             "{said}"
         );
         let whole = Text { missing: 0, ..text };
-        assert_eq!(output(whole, None, 1), Telling::shown("0123456789"));
+        assert_eq!(output(whole, None, 10, 1), Telling::shown("0123456789"));
     }
 
     #[test]

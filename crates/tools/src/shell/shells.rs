@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rail_sandbox::{Groups, Input, Launch, Process, Shape};
+use rail_sandbox::{Bounds, Groups, Input, Launch, Process, Shape};
 use rail_tool::{Session, ToolFault};
 use tokio::sync::OnceCell;
 
@@ -62,6 +62,8 @@ impl Shells {
             .find(|(name, _)| name == OsStr::new("PATH"))
             .map(|(_, value)| value.as_os_str());
         let Script { args, fed } = Script::new(order.command);
+        let kept = session.limits.output_file_bytes;
+        let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let launch = Launch {
             program: shell(path, Path::is_file),
             args,
@@ -70,12 +72,8 @@ impl Shells {
             input: order.input,
             fed,
             shape: order.shape,
-            file: Some(
-                session
-                    .folder
-                    .join("outputs")
-                    .join(format!("command-{}.txt", self.started.fetch_add(1, Ordering::Relaxed) + 1)),
-            ),
+            bounds: Bounds { file: kept, ..Bounds::default() },
+            file: (kept > 0).then(|| session.folder.join("outputs").join(format!("command-{number}.txt"))),
             ..Launch::default()
         };
         let started = self.groups.start(launch);

@@ -40,7 +40,7 @@ fn files_are_made_changed_moved_and_removed() {
     assert_eq!(scratch.path("bin/go.sh").metadata().unwrap().permissions().mode() & 0o777, 0o755);
     assert_eq!(names(&scratch), ["AGENTS.md", "bin"]);
     assert_eq!(outcome.notes, [OutputNote::MemoryFile(scratch.path("AGENTS.md"))]);
-    let Some(Display::Diff(diffs)) = outcome.display else { panic!("no diff") };
+    let Some(Display::Diff { files: diffs, .. }) = outcome.display else { panic!("no diff") };
     assert_eq!(diffs[0].moved_from, Some(script));
     // What was written is known: it can be edited at once.
     let edit = json!({"file_path": "bin/go.sh", "old_string": "echo 2", "new_string": "echo 3"});

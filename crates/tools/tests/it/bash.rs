@@ -317,16 +317,31 @@ async fn a_cancelled_command_ends_with_all_it_started() {
 }
 
 #[test]
-fn output_beyond_memory_is_kept_in_a_file() {
+fn output_beyond_memory_is_kept_whole_in_a_file() {
     let scratch = scratch();
     let said = bash(&scratch, "echo first; head -c 100000000 /dev/zero | tr '\\0' a; echo; echo last");
     assert!(said.starts_with("ok: first\naaaa"), "{}", &said[..50]);
     assert!(said.ends_with("aaaa\nlast\n[done in {ms} ms]"), "{}", &said[said.len() - 50..]);
     let file = scratch.session.folder.join("outputs/command-1.txt");
-    let note = format!("the first 67108864 bytes of the output are in `{}`", file.display());
+    let note = format!("the whole output is in `{}`", file.display());
     assert!(said.contains(&note), "{note}");
+    assert_eq!(rail_tool::kept_in(&said), file.to_str());
     assert!(said.chars().count() < 30_000);
-    assert_eq!(std::fs::metadata(file).unwrap().len(), 64 << 20);
+    assert_eq!(std::fs::metadata(file).unwrap().len(), 100_000_012);
+}
+
+#[test]
+fn output_beyond_the_file_says_how_much_of_it_is_kept() {
+    let scratch = Scratch::with(|session| session.limits.output_file_bytes = 3 << 20);
+    let said = bash(&scratch, "head -c 4000000 /dev/zero | tr '\\0' a");
+    let file = scratch.session.folder.join("outputs/command-1.txt");
+    let note = format!("only the first 3145728 of its 4000000 bytes are kept, in `{}`", file.display());
+    assert!(said.contains(&note) && !said.contains("whole"), "{note}");
+    assert_eq!(std::fs::metadata(file).unwrap().len(), 3 << 20);
+    let none = Scratch::with(|session| session.limits.output_file_bytes = 0);
+    let said = bash(&none, "head -c 4000000 /dev/zero | tr '\\0' a");
+    assert!(said.contains("run it again with its output in a file"), "{}", &said[said.len() - 500..]);
+    assert!(!none.session.folder.join("outputs").exists());
 }
 
 #[test]

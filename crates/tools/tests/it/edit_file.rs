@@ -162,7 +162,7 @@ fn front_ends_get_the_diff_and_the_session_a_note_of_memory_files() {
     let scratch = Scratch::new();
     let path = scratch.known("AGENTS.md", "one\ntwo\n");
     let outcome = scratch.run("edit_file", &edit("AGENTS.md", "two", "2"));
-    let Some(Display::Diff(diffs)) = &outcome.display else { panic!("{:?}", outcome.display) };
+    let Some(Display::Diff { files: diffs, .. }) = &outcome.display else { panic!("{:?}", outcome.display) };
     assert_eq!((diffs.len(), diffs[0].added, diffs[0].removed, &diffs[0].path), (1, 1, 1, &path));
     assert_eq!(outcome.notes, [OutputNote::MemoryFile(path)]);
     scratch.known("other.md", "one\n");

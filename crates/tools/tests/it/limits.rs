@@ -204,14 +204,16 @@ fn what_people_are_shown() {
     let shown = |change: fn(&mut Limits), tool: &str, input: Value| {
         let ran = both(&[("a.txt", lines(9))], change, tool, &input);
         ran.map(|(_, outcome)| match outcome.display {
-            Some(Display::Preview { lines, .. }) => lines,
-            Some(Display::Diff(_) | Display::Summary(_) | Display::Todos(_)) | None => 0,
+            Some(Display::Preview { lines, .. } | Display::Diff { lines, .. }) => lines,
+            Some(Display::Summary(_) | Display::Todos(_)) | None => 0,
         })
     };
     let read = json!({ "file_path": READ });
     assert_eq!(shown(|limits| limits.read.preview_lines = 7, "read_file", read), [3, 7]);
     let command = json!({ "command": "cat a.txt" });
     assert_eq!(shown(|limits| limits.preview_command_lines = 7, "bash", command), [5, 7]);
+    let write = json!({ "file_path": READ, "content": "x" });
+    assert_eq!(shown(|limits| limits.preview_diff_lines = 7, "write_file", write), [10, 7]);
 }
 
 #[test]

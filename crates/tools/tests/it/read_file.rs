@@ -158,13 +158,21 @@ fn letters_far_behind_a_plain_beginning_tell_the_encoding() {
 }
 
 #[test]
-fn a_file_of_a_gigabyte_is_read_in_part() {
-    let scratch = Scratch::new();
-    let path = scratch.write("huge.log", "a line of a log\n".repeat(20_000));
-    File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+fn a_file_of_a_gigabyte_is_read_in_part_and_its_lines_are_counted() {
+    let huge = |scratch: Scratch| {
+        let path = scratch.write("huge.log", "a line of a log\n".repeat(20_000));
+        File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+        scratch
+    };
+    let scratch = huge(Scratch::new());
     let said = lines(&scratch, "huge.log", 2, 2);
-    let expected = "ok: 2\ta line of a log\n3\ta line of a log\n\n[lines 2 to 3; there are more than 20001 in all; go on with `offset` 4]";
+    let expected =
+        "ok: 2\ta line of a log\n3\ta line of a log\n\n[lines 2 to 3 of 20001 in all; go on with `offset` 4]";
     assert_eq!(said, expected);
+    // One that is longer than what is looked through.
+    let scratch = huge(Scratch::with(|session| session.limits.read.counted_bytes = 1 << 20));
+    let said = lines(&scratch, "huge.log", 2, 2);
+    assert_eq!(said, expected.replace(" of 20001 in all", "; there are more than 20001 in all"));
     insta::assert_snapshot!(says(&scratch, "huge.log"), @"error: `{workspace}/huge.log` has more than 20,001 lines (1 GiB), more than the 256 KiB that are read at once; give `offset` and `limit` to read some of its lines, or find the place with `grep`");
 }
 

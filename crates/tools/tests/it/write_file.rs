@@ -131,11 +131,28 @@ fn another_name_of_the_file_keeps_the_old_content_and_that_is_said() {
 }
 
 #[test]
+fn memory_files_are_those_that_the_configuration_names() {
+    let scratch = Scratch::with(|session| {
+        session.memory_files = vec!["NOTES.md".to_owned(), "docs/AGENTS.md".to_owned()];
+    });
+    let noted = |name: &str| {
+        let notes = scratch.run("write_file", &write(name, "one\n")).notes;
+        assert!(notes.is_empty() || notes == [OutputNote::MemoryFile(scratch.path(name))]);
+        !notes.is_empty()
+    };
+    let names = ["NOTES.md", "sub/NOTES.md", "docs/AGENTS.md", "AGENTS.md", "MY-NOTES.md", "CLAUDE.md"];
+    assert_eq!(names.map(noted), [true, true, true, false, false, false]);
+    let patch = "*** Begin Patch\n*** Delete File: NOTES.md\n*** End Patch";
+    let notes = scratch.run("apply_patch", &json!({ "patch": patch })).notes;
+    assert_eq!(notes, [OutputNote::MemoryFile(scratch.path("NOTES.md"))]);
+}
+
+#[test]
 fn memory_files_are_noted_and_the_diff_is_shown() {
     let scratch = Scratch::new();
     let outcome = scratch.run("write_file", &write("sub/CLAUDE.md", "one\n"));
     assert_eq!(outcome.notes, [OutputNote::MemoryFile(scratch.path("sub/CLAUDE.md"))]);
-    let Some(Display::Diff(diffs)) = outcome.display else { panic!("no diff") };
+    let Some(Display::Diff { files: diffs, .. }) = outcome.display else { panic!("no diff") };
     assert_eq!((diffs[0].added, diffs[0].removed), (1, 0));
     // Whoever looks on is told of it, too.
     let events = scratch.events.all();
