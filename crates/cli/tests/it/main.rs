@@ -40,3 +40,4 @@ mod terminal;
 mod tools;
 mod translate;
 mod trust;
+mod typed;
