@@ -36,6 +36,7 @@ mod sessions;
 mod slash;
 mod soak;
 mod switch;
+mod tasks;
 mod terminal;
 mod tools;
 mod translate;
