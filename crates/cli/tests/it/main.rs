@@ -19,6 +19,7 @@ mod home;
 mod init;
 mod interrupt;
 mod kill;
+mod kill_writes;
 mod ledger;
 mod native_calls;
 mod odd_places;
