@@ -1,4 +1,5 @@
 use rail_model::{Message, ToolResult, Usage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use crate::{Choices, Mode, PermissionAsk, Prompt, Shown, Todo};
 /// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
 ///
 /// What is told of a step can be void: [`SessionEvent::Restarted`] takes back what was streamed of it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum SessionEvent {
     /// A session begins or goes on.
@@ -63,6 +64,7 @@ pub enum SessionEvent {
         /// The step.
         step: u64,
         /// The answer.
+        #[schemars(with = "Value")]
         message: Message,
     },
     /// What an answer took.
@@ -110,7 +112,7 @@ pub enum SessionEvent {
 }
 
 /// How a session begins.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Opened {
     /// The session's id.
     pub id: String,
@@ -131,7 +133,7 @@ pub struct Opened {
 }
 
 /// What a note is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
     /// A target failed and another was tried, or the same again.
@@ -153,7 +155,7 @@ pub enum NoteKind {
 }
 
 /// Who answers a request, and why.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Routed {
     /// The step.
     pub step: u64,
@@ -170,13 +172,14 @@ pub struct Routed {
 }
 
 /// What an answer took.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
     /// The step.
     pub step: u64,
     /// Who answered.
     pub target: String,
     /// The tokens, as reported.
+    #[schemars(with = "Value")]
     pub usage: Usage,
     /// The price, where it is known.
     pub cost_usd: Option<f64>,
@@ -187,7 +190,7 @@ pub struct Spent {
 }
 
 /// How full the window is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Tokens of the conversation.
     pub tokens: u64,
@@ -196,7 +199,7 @@ pub struct Window {
 }
 
 /// A call that is taken up.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ToolStart {
     /// The step.
     pub step: u64,
@@ -211,11 +214,12 @@ pub struct ToolStart {
 }
 
 /// A call's result.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ToolEnd {
     /// The step.
     pub step: u64,
     /// The result, as the model gets it.
+    #[schemars(with = "Value")]
     pub result: ToolResult,
     /// Whether it was done.
     pub success: bool,
@@ -228,7 +232,7 @@ pub struct ToolEnd {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// It was done.
@@ -250,7 +254,7 @@ pub enum Finish {
 }
 
 /// A memory file that was read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// The file.
     pub path: String,
@@ -259,7 +263,7 @@ pub struct Memory {
 }
 
 /// How a conversation became shorter.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Compacted {
     /// Tokens before, as estimated.
     pub before: u64,
@@ -272,7 +276,7 @@ pub struct Compacted {
 }
 
 /// What went back, or forward again.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Restored {
     /// Files that are as they were.
     pub files: Vec<String>,
@@ -285,7 +289,7 @@ pub struct Restored {
 }
 
 /// How a task ended, and what it took.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
     /// Why it ended.
     pub reason: Reason,
@@ -304,7 +308,7 @@ pub struct Done {
 }
 
 /// Why a task ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The model answered.
