@@ -1,17 +1,16 @@
-//! A session of ten thousand turns goes on.
+//! A session of thousands of turns goes on.
 
 use rail_journal::{
     Opened, Partial, Record, Running, Said, SessionId, UnixMillis, VERSION, Writer, session_folder,
 };
-use rail_model::{CallId, CallKind, Message, Part, PartBody, Role, ToolCall, ToolResult};
+use rail_model::{CallId, CallKind, Message, Part, PartBody, Request, Role, ToolCall, ToolResult};
 use rail_testkit::{Models, Turn, text};
 use serde_json::json;
 
 use super::{TaskBed, assert_valid};
 
-const TURNS: u64 = 10_000;
-/// All of it fits.
-const WINDOW: u64 = 2_000_000;
+const SUMMARY: &str =
+    "## Task\nCount.\n\n## Decisions\nNone.\n\n## Files touched\nNone.\n\n## Open items\nThe rest.\n";
 
 /// A turn as the agent writes it: the user's words, a call, its result, and an answer.
 fn turn(number: u64) -> Vec<Record> {
@@ -41,30 +40,55 @@ fn turn(number: u64) -> Vec<Record> {
     ]
 }
 
-#[test]
-fn a_session_of_ten_thousand_turns_with_calls_goes_on() {
-    let bed = TaskBed::on(Models::start(vec![Turn::reply(vec![text("I remember.")])]).unwrap(), WINDOW);
+/// A home with such a session, on this model.
+fn bed(models: Models, window: u64, turns: u64) -> TaskBed {
+    let bed = TaskBed::on(models, window);
     let cwd = bed.home.path("work").canonicalize().unwrap();
     let id = SessionId::mint(UnixMillis(1_700_000_000_000)).unwrap();
     let folder = session_folder(&bed.home.path("state/switchrail/sessions"), &cwd, &id);
     let opened =
         Opened { version: VERSION, id, cwd, model: "anthropic,m".to_owned(), parent: None, agent_of: None };
     let mut writer = Writer::create(&folder, UnixMillis(1_700_000_000_000), opened).unwrap();
-    for (number, at) in (0..TURNS).zip(1_700_000_000_001..) {
+    for (number, at) in (0..turns).zip(1_700_000_000_001..) {
         for record in turn(number) {
             writer.append(UnixMillis(at), record).unwrap();
         }
     }
     writer.sync().unwrap();
-    drop(writer);
+    bed
+}
+
+/// The request that the session goes on with.
+fn goes_on(bed: &TaskBed, turns: u64) -> Request {
     let result = bed.task(&["What was the last?", "-c"], "");
     assert_eq!(result["result"], "I remember.");
     let request = bed.requests().pop().unwrap();
     assert_valid(&request);
     let messages = format!("{:?}", request.messages);
-    for words in ["question 9999", "It is 9999.", "What was the last?"] {
+    let last = turns - 1;
+    for words in [&format!("question {last}"), &format!("It is {last}."), "What was the last?"] {
         assert!(messages.contains(words), "{words}");
     }
-    assert_eq!(request.messages.len() as u64, TURNS * 4 + 1);
     assert!(bed.home.said(&["sessions", "verify"], "").contains("proved"));
+    request
+}
+
+#[test]
+fn a_session_of_ten_thousand_turns_with_calls_goes_on() {
+    let models = Models::start(vec![Turn::reply(vec![text("I remember.")])]).unwrap();
+    // All of it fits.
+    let request = goes_on(&bed(models, 2_000_000, 10_000), 10_000);
+    assert_eq!(request.messages.len(), 40_001);
+}
+
+#[test]
+fn a_long_session_that_does_not_fit_is_summarised_first() {
+    let answer = |request: &Request| {
+        let words = if request.tools.is_empty() { SUMMARY } else { "I remember." };
+        Turn::reply(vec![text(words)])
+    };
+    let bed = bed(Models::answering(answer).unwrap(), 40_000, 2_000);
+    let request = goes_on(&bed, 2_000);
+    assert!(rail_route::estimate(&request).total() <= 40_000);
+    assert!(format!("{:?}", request.messages).contains("Open items"));
 }
