@@ -1,7 +1,8 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A question to the user: may this call be done?
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionAsk {
     /// The question's id, which is the call's.
     #[serde(rename = "tool_call_id")]
@@ -23,7 +24,7 @@ pub struct PermissionAsk {
 }
 
 /// One thing that a call would do.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "does", content = "what", rename_all = "snake_case")]
 pub enum Doing {
     /// A file or folder is read.
@@ -39,7 +40,7 @@ pub enum Doing {
 }
 
 /// Leave that can be given for longer than one call.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Leave {
     /// The rules that would be added to what is allowed.
     pub rules: Vec<String>,
@@ -48,7 +49,7 @@ pub struct Leave {
 }
 
 /// For how long leave is given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasting {
     /// Until the session ends.
@@ -58,7 +59,7 @@ pub enum Lasting {
 }
 
 /// The user's answer to a [`PermissionAsk`].
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
     /// This time.

@@ -1,11 +1,12 @@
 use rail_model::{Part, ToolResult};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Shown;
 
 /// A call that is taken up.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ToolStart {
     /// The step.
     pub step: u64,
@@ -21,12 +22,13 @@ pub struct ToolStart {
 }
 
 /// A call's result.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", from = "Written")]
 pub struct ToolEnd {
     /// The step.
     pub step: u64,
     /// The result, as the model gets it.
+    #[schemars(with = "Value")]
     pub result: ToolResult,
     /// Whether it was done.
     pub success: bool,
@@ -39,7 +41,7 @@ pub struct ToolEnd {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// It was done.
@@ -61,10 +63,13 @@ pub enum Finish {
 }
 
 /// A call's result as it is written: what most readers want stands by itself.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Written {
+    /// The step.
     step: u64,
+    /// The call's id.
     tool_call_id: String,
+    /// Whether it was done.
     success: bool,
     /// The text of the result, if it was done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,9 +77,14 @@ struct Written {
     /// The text of the result, if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// How long it took.
     duration_ms: u64,
+    /// How it ended.
     end: Finish,
+    /// For people.
     shown: Option<Shown>,
+    /// The result, as the model gets it.
+    #[schemars(with = "Value")]
     result: ToolResult,
 }
 

@@ -1,7 +1,8 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a person is asked to choose, all of it at once.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Choices {
     /// What it is about; a front end may show some of it in a way of its own.
     pub about: About,
@@ -10,7 +11,7 @@ pub struct Choices {
 }
 
 /// What choices are about.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum About {
     /// Something that the model wants to know.
@@ -25,7 +26,7 @@ pub enum About {
 }
 
 /// One question with its options. Whatever they are, the person may answer in their own words.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// The question.
     pub question: String,
@@ -38,7 +39,7 @@ pub struct Choice {
 }
 
 /// Something that can be chosen.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChoiceOption {
     /// It in a few words.
     pub label: String,
@@ -47,7 +48,7 @@ pub struct ChoiceOption {
 }
 
 /// How many options of a question can be chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
     /// One.
@@ -57,7 +58,7 @@ pub enum Pick {
 }
 
 /// What became of choices.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Chosen {
     /// They were answered.
@@ -75,7 +76,7 @@ pub enum Chosen {
 }
 
 /// The answer to one question.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Picked {
     /// The options, by their place from 0.
     pub options: Vec<usize>,

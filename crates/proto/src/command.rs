@@ -1,10 +1,11 @@
 use rail_model::Part;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Chosen};
 
 /// What a front end can ask of a session.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum Command {
     /// The user says something. While the agent works it is queued and taken in at the next step.
@@ -50,7 +51,7 @@ pub enum Command {
 }
 
 /// What goes back when a session is rewound.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
     /// The files.
@@ -63,11 +64,12 @@ pub enum What {
 }
 
 /// What the user says: text and whatever is attached to it.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Prompt {
     /// The front end's own id of it, if it has one.
     pub id: Option<String>,
     /// Its parts, in order.
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub parts: Vec<Part>,
 }
 
@@ -79,7 +81,7 @@ impl Prompt {
 }
 
 /// What is asked about when no rule decides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Whatever writes, runs or uses the network.

@@ -1,4 +1,5 @@
 use rail_model::{Message, Usage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Choices, Mode, PermissionAsk, Prompt, Todo, ToolEnd, ToolStart};
@@ -6,7 +7,7 @@ use crate::{Choices, Mode, PermissionAsk, Prompt, Todo, ToolEnd, ToolStart};
 /// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
 ///
 /// What is told of a step can be void: [`SessionEvent::Restarted`] takes back what was streamed of it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum SessionEvent {
     /// A session begins or goes on.
@@ -62,6 +63,7 @@ pub enum SessionEvent {
         /// The step.
         step: u64,
         /// The answer.
+        #[schemars(with = "serde_json::Value")]
         message: Message,
     },
     /// What an answer took.
@@ -114,7 +116,7 @@ pub enum SessionEvent {
 }
 
 /// How a session begins.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Opened {
     /// The session's id.
     pub id: String,
@@ -135,7 +137,7 @@ pub struct Opened {
 }
 
 /// What a note is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
     /// A target failed and another was tried, or the same again.
@@ -157,7 +159,7 @@ pub enum NoteKind {
 }
 
 /// Who answers a request, and why.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Routed {
     /// The step.
     pub step: u64,
@@ -174,13 +176,14 @@ pub struct Routed {
 }
 
 /// What an answer took.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
     /// The step.
     pub step: u64,
     /// Who answered.
     pub target: String,
     /// The tokens, as reported.
+    #[schemars(with = "serde_json::Value")]
     pub usage: Usage,
     /// The price, where it is known.
     pub cost_usd: Option<f64>,
@@ -191,7 +194,7 @@ pub struct Spent {
 }
 
 /// How full the window is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Tokens of the conversation.
     pub tokens: u64,
@@ -200,7 +203,7 @@ pub struct Window {
 }
 
 /// A memory file that was read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// The file.
     pub path: String,
@@ -209,7 +212,7 @@ pub struct Memory {
 }
 
 /// How a conversation became shorter.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Compacted {
     /// Tokens before, as estimated.
     pub before: u64,
@@ -222,7 +225,7 @@ pub struct Compacted {
 }
 
 /// What went back, or forward again.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Restored {
     /// Files that are as they were.
     pub files: Vec<String>,
@@ -235,7 +238,7 @@ pub struct Restored {
 }
 
 /// How a task ended, and what it took.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
     /// Why it ended.
     pub reason: Reason,
@@ -254,7 +257,7 @@ pub struct Done {
 }
 
 /// Why a task ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The model answered.

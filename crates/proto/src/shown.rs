@@ -1,9 +1,10 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Todo;
 
 /// How a result is shown to people.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Shown {
     /// Changes of files.
@@ -33,7 +34,7 @@ pub enum Shown {
 }
 
 /// What became of one file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FileChange {
     /// The file.
     pub path: String,
@@ -48,7 +49,7 @@ pub struct FileChange {
 }
 
 /// One changed place.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Hunk {
     /// The first line before, counted from 1.
     pub old_start: usize,
@@ -59,7 +60,7 @@ pub struct Hunk {
 }
 
 /// One line of a changed place.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// Whether it stays, goes or comes.
     pub mark: Mark,
@@ -68,7 +69,7 @@ pub struct Line {
 }
 
 /// Whether a line stays, goes or comes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// It stays.

@@ -36,12 +36,12 @@ macro_rules! builtins {
 }
 
 builtins! {
-    Help "help" "" "Lists the commands and the keys.";
+    Help "help" "" "Lists the commands.";
     Model "model" "[name]" "Shows the models, or switches to one.";
     Init "init" "" "Looks at the project and writes its AGENTS.md.";
     Route "route" "[prompt]" "Explains which model would answer, and why.";
-    Provider "provider" "[name]" "Shows the providers and their health, or switches to one.";
-    Generation "generation" "[gen1 … gen8]" "Shows which tools there are, or switches to another generation of them.";
+    Provider "provider" "[name]" "Shows the providers and their health, or puts one first.";
+    Generation "generation" "[gen1 … gen8]" "Shows the tools of the generation in force, or of another one.";
     Permissions "permissions" "" "Shows what is allowed, asked about and denied, and the mode.";
     Memory "memory" "" "Shows the memory files that are loaded.";
     Agents "agents" "" "Lists the types of sub-agents, and those that run.";
@@ -58,7 +58,7 @@ builtins! {
     Usage "usage" "" "Shows tokens, cost and time of this session.";
     Sessions "sessions" "[words]" "Lists earlier sessions, or searches in them.";
     Resume "resume" "[id]" "Goes on with an earlier session.";
-    Fork "fork" "" "Goes on in a copy of this session.";
+    Fork "fork" "" "Makes a copy of this session, and says its id.";
     Export "export" "[file]" "Writes the session as Markdown or JSON.";
     Theme "theme" "[name]" "Shows the themes, or switches to one.";
     Config "config" "[key]" "Shows the settings, each with its origin.";

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::{Map, Value};
 
+use super::control::Asks;
 use crate::{Failure, output};
 
 /// Flags of Claude Code.
@@ -29,7 +30,7 @@ pub(crate) struct ClaudeFlags {
     /// Only these of the built-in tools, with commas between them; `default` is all, an empty list is none.
     #[arg(long, value_name = "NAMES")]
     tools: Option<String>,
-    /// Who is asked about calls: `stdio` is the program that drives `rail`.
+    /// Who is asked about calls: `stdio` is the program that drives `rail`, `mcp__SERVER__TOOL` a tool of a server of its.
     #[arg(long, value_name = "NAME")]
     permission_prompt_tool: Option<String>,
     /// The id of the new session, a UUID.
@@ -174,16 +175,17 @@ pub(crate) struct Claude {
 }
 
 impl ClaudeFlags {
-    /// Whether the program that drives us is asked about calls.
+    /// Who is asked about calls.
     ///
     /// # Errors
-    /// A tool is named, which can't be asked yet.
-    pub(crate) fn asks_client(&self) -> Result<bool, Failure> {
+    /// It is nobody that could be asked.
+    pub(crate) fn asks(&self) -> Result<Asks, Failure> {
         match self.permission_prompt_tool.as_deref() {
-            None => Ok(false),
-            Some("stdio") => Ok(true),
+            None => Ok(Asks::Nobody),
+            Some("stdio") => Ok(Asks::Client),
+            Some(tool) if tool.starts_with("mcp__") => Ok(Asks::Tool(tool.to_owned())),
             Some(tool) => Err(Failure::Usage(anyhow!(
-                "--permission-prompt-tool: `{tool}` would be a tool of an MCP server, and those are not there yet; only `stdio` can be asked, or allow calls by `--allow`"
+                "--permission-prompt-tool: `{tool}` can't be asked; say `stdio`, or a tool of an MCP server as `mcp__SERVER__TOOL`"
             ))),
         }
     }

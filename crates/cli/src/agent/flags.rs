@@ -46,12 +46,23 @@ pub(crate) struct AgentFlags {
     #[arg(long, value_name = "X")]
     pub(crate) max_budget_usd: Option<f64>,
     /// Say on stderr what happens: providers, routes and reasons, mapped names, repairs, the first lines of results; twice: raw deltas and whole results too.
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
+    #[arg(short = 'v', action = clap::ArgAction::Count)]
+    v: u8,
+    /// The same as `-v`. Every program that drives Claude Code says it once with `--input-format stream-json`, where it says nothing.
+    #[arg(long, action = clap::ArgAction::Count)]
+    verbose: u8,
     #[command(flatten)]
     pub(crate) permission: PermissionFlags,
     #[command(flatten)]
     pub(crate) claude: ClaudeFlags,
+}
+
+impl AgentFlags {
+    /// How much is told on stderr.
+    pub(crate) fn verbosity(&self) -> u8 {
+        let always = u8::from(self.input_format == InputFormat::StreamJson);
+        self.v.saturating_add(self.verbose.saturating_sub(always))
+    }
 }
 
 /// How a result is printed.

@@ -11,12 +11,13 @@ use rail_repair::Catalog;
 
 use super::AgentFlags;
 use super::control::{Asks, serve};
+use super::ending::code;
 use super::flags::{InputFormat, OutputFormat};
 use super::messages::{Messages, SPOKEN_VERSION, Sources, Telling};
 use super::open::{Extras, prepare};
 use super::printers::{Events, Json, StreamJson};
-use super::slash::{self, Ready, Step, Until};
-use super::text::Text;
+use super::slash::{self, Ground, Ready, Step, Until};
+use super::text::{Beside, Text, Told};
 use crate::clock::Now;
 use crate::setup::{Common, serving_runtime};
 use crate::signals::Signals;
@@ -25,7 +26,7 @@ use crate::{Failure, output};
 /// Who prints what happens.
 pub(crate) trait Printer {
     /// Prints an event, as far as it is shown.
-    fn event(&mut self, seq: u64, event: &SessionEvent) -> Result<(), Failure>;
+    fn event(&mut self, event: &SessionEvent) -> Result<(), Failure>;
 }
 
 /// How a session is shown.
@@ -39,12 +40,13 @@ pub(crate) struct Shown {
 impl Shown {
     /// Who prints it.
     pub(crate) fn printer(self) -> Box<dyn Printer + Send> {
-        let (format, verbose) = (self.flags.output_format, self.flags.verbose);
+        let (format, verbose) = (self.flags.output_format, self.flags.verbosity());
+        let told = Told::new(verbose, format);
         match format {
-            OutputFormat::Text => Box::new(Text::new(verbose)),
-            OutputFormat::Json => Box::new(Json(self.messages())),
-            OutputFormat::StreamJson => Box::new(StreamJson(self.messages())),
-            OutputFormat::Events => Box::new(Events),
+            OutputFormat::Text => Box::new(Beside { told, printer: Text }),
+            OutputFormat::Json => Box::new(Beside { told, printer: Json(self.messages()) }),
+            OutputFormat::StreamJson => Box::new(Beside { told, printer: StreamJson(self.messages()) }),
+            OutputFormat::Events => Box::new(Beside { told, printer: Events::default() }),
         }
     }
 
@@ -72,49 +74,52 @@ impl AgentFlags {
         if self.asks_for_version() {
             return output::print(&format!("{SPOKEN_VERSION} (rail {})\n", env!("CARGO_PKG_VERSION")));
         }
-        let asks_client = self.claude.asks_client()?;
-        match self.input_format {
-            InputFormat::StreamJson => return self.serve(common, asks_client),
-            InputFormat::Text if asks_client => {
+        match (self.input_format, self.claude.asks()?) {
+            (InputFormat::StreamJson, asks) => return self.serve(common, asks),
+            (InputFormat::Text, Asks::Nobody) => {}
+            (InputFormat::Text, Asks::Client) => {
                 return Err(Failure::Usage(anyhow!(
                     "--permission-prompt-tool stdio: nobody can answer there without `--input-format stream-json`"
                 )));
             }
-            InputFormat::Text => {}
+            (InputFormat::Text, Asks::Tool(tool)) => {
+                return Err(Failure::Usage(anyhow!(
+                    "--permission-prompt-tool {tool}: MCP servers are those of the program that drives `rail`; without `--input-format stream-json` there are none"
+                )));
+            }
         }
         if !self.print {
             return Err(Failure::Usage(anyhow!(
                 "the terminal interface is not there yet; use `rail -p \"what to do\"`"
             )));
         }
-        let (text, images, verbose) = (self.text()?, slash::images(&self.image)?, self.verbose);
+        let (text, images) = (self.text()?, slash::images(&self.image)?);
         let prepared = prepare(self, common)?;
-        if verbose > 0 {
-            let names: Vec<&str> = prepared.loaded.routing.providers.keys().map(String::as_str).collect();
-            output::tell(&format!("providers: {}", names.join(", ")));
-        }
-        let step = slash::step(&text, &prepared)?;
+        prepared.tell_providers();
+        let ground = Ground::new(prepared);
+        let step = slash::step(&text, &ground)?;
         if let Step::Say(text) = step {
             let done = SessionEvent::Done(Done { text, ..Done::default() });
-            return prepared.shown().printer().event(1, &done);
+            return ground.prepared.shown().printer().event(&done);
         }
         let model = if let Step::Custom(command, _) = &step { command.model.clone() } else { None };
         let runtime = serving_runtime()?;
         let (agent, handle, shown) = {
             let _in_it = runtime.enter();
-            prepared.open(Extras { model, ..Extras::default() })?
+            ground.prepared.open(Extras { model, ..Extras::default() })?
         };
         let mut printer = shown.printer();
         let done = runtime.block_on(Box::pin(async {
-            let ready = slash::ready(step, images, &agent).await;
+            let mut ready = slash::ready(step, images, &agent.errands()).await;
+            agent.allow(std::mem::take(&mut ready.allowed));
             talk(agent, handle, ready, &mut *printer).await
         }));
         runtime.shutdown_background();
-        code(done?)
+        code(&done?)
     }
 
     /// A session that a program drives.
-    fn serve(self, common: &Common, asks_client: bool) -> Result<(), Failure> {
+    fn serve(self, common: &Common, asks: Asks) -> Result<(), Failure> {
         match self.output_format {
             OutputFormat::StreamJson | OutputFormat::Events => {}
             OutputFormat::Text | OutputFormat::Json => {
@@ -128,7 +133,7 @@ impl AgentFlags {
                 "with `--input-format stream-json` prompts come on stdin, and none as an argument"
             )));
         }
-        let asks = if asks_client && !self.permission.asks_nobody() { Asks::Client } else { Asks::Nobody };
+        let asks = if self.permission.asks_nobody() { Asks::Nobody } else { asks };
         let prepared = prepare(self, common)?;
         let runtime = serving_runtime()?;
         let served = runtime.block_on(Box::pin(serve(prepared, asks)));
@@ -138,8 +143,11 @@ impl AgentFlags {
 
     /// Whether a program asks for our version as it asks Claude Code: by `-v` alone.
     fn asks_for_version(&self) -> bool {
-        let alone =
-            self.verbose == 1 && !self.print && self.prompt.is_none() && !self.go_on && self.resume.is_none();
+        let alone = self.verbosity() == 1
+            && !self.print
+            && self.prompt.is_none()
+            && !self.go_on
+            && self.resume.is_none();
         let plain = self.output_format == OutputFormat::Text && self.input_format == InputFormat::Text;
         alone && plain && !stdout().is_terminal()
     }
@@ -176,7 +184,7 @@ async fn talk(
         // A session that has ended takes no commands.
         let _ = handle.commands.send(command);
     };
-    let Ready { commands, until } = ready;
+    let Ready { commands, until, .. } = ready;
     commands.into_iter().for_each(send);
     let mut last = None;
     let mut ended = false;
@@ -187,11 +195,11 @@ async fn talk(
             numbered = handle.events.recv() => {
                 let Some(numbered) = numbered else { break };
                 // What nobody can see any more is not gone on with, but it ends as it should.
-                if failure.is_none() && let Err(failed) = printer.event(numbered.seq, &numbered.event) {
+                if failure.is_none() && let Err(failed) = printer.event(&numbered.event) {
                     failure = Some(failed);
                 }
                 if let Some(done) = ended_by(until, &numbered.event) {
-                    if failure.is_none() && let Err(failed) = printer.event(numbered.seq, &SessionEvent::Done(done.clone())) {
+                    if failure.is_none() && let Err(failed) = printer.event(&SessionEvent::Done(done.clone())) {
                         failure = Some(failed);
                     }
                     last = Some(done);
@@ -220,7 +228,7 @@ async fn talk(
 }
 
 /// The end of a task that is no answer of a model, if this is it.
-fn ended_by(until: Until, event: &SessionEvent) -> Option<Done> {
+pub(super) fn ended_by(until: Until, event: &SessionEvent) -> Option<Done> {
     let done = |text: String| Some(Done { text, ..Done::default() });
     let failed = |text: &str| Some(Done { reason: Reason::Failed, text: text.to_owned(), ..Done::default() });
     match (until, event) {
@@ -249,20 +257,4 @@ fn restored_text(restored: &Restored) -> String {
         lines.push(format!("the conversation ends before message {turn}"));
     }
     if lines.is_empty() { "no file had to be changed".to_owned() } else { lines.join("\n") }
-}
-
-/// The end as an exit code.
-fn code(done: Done) -> Result<(), Failure> {
-    match done.reason {
-        Reason::Interrupted => Err(Failure::Interrupted),
-        Reason::Answered if done.denials.is_empty() => Ok(()),
-        Reason::Answered => {
-            let denials: Vec<String> =
-                done.denials.iter().map(|(tool, way)| format!("{tool}: {way}")).collect();
-            Err(Failure::Task(anyhow!("not everything was allowed:\n{}", denials.join("\n"))))
-        }
-        Reason::TurnLimit | Reason::Budget | Reason::Refused | Reason::Failed => {
-            Err(Failure::Task(anyhow!(done.text)))
-        }
-    }
 }

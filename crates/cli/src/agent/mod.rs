@@ -2,6 +2,7 @@
 
 mod claude;
 mod control;
+mod ending;
 mod flags;
 mod headless;
 mod messages;

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use rail_agent::commands::{Builtin, Commands, folders};
+use rail_agent::commands::{Commands, folders};
 use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
 use rail_config::settings::{Compaction, DialectChoice, Hooks, ProviderSettings};
 use rail_config::{Env, Inputs, Loaded};
 use rail_journal::UnixMillis;
+use rail_model::ToolDecl;
 use rail_permit::Policy;
-use rail_tool::{AnyTool, Registry};
+use rail_tool::{AnyTool, Limits, Registry};
 use rail_upstream::Transport;
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,6 +21,7 @@ use serde_json::Value;
 use super::AgentFlags;
 use super::claude::Claude;
 use super::headless::Shown;
+use super::slash::offered;
 use crate::clock::Now;
 use crate::images::shrink_image;
 use crate::permission::workspace;
@@ -44,6 +46,8 @@ pub(crate) struct Prepared {
     pub(crate) commands: Commands,
     /// Why nothing may be left unasked here, if it may not.
     pub(crate) bypass_refused: Option<String>,
+    /// The configuration file of `--config`.
+    pub(crate) config: Option<PathBuf>,
 }
 
 /// What a client adds to a session.
@@ -79,7 +83,7 @@ pub(crate) fn prepare_from(
     let mut loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
     setup::warn(&loaded);
     adjust(&mut loaded, &flags);
-    let claude = flags.claude.read(flags.verbose)?;
+    let claude = flags.claude.read(flags.verbosity())?;
     if let Some(hooks) = &claude.hooks {
         add_hooks(&mut loaded, hooks)?;
     }
@@ -95,6 +99,7 @@ pub(crate) fn prepare_from(
     Ok(Prepared {
         bypass_refused: flags.permission.bypass_refused(&inputs.env),
         servers: claude.servers.clone(),
+        config: inputs.config.clone(),
         commands,
         begin,
         model: model.unwrap_or_default(),
@@ -124,8 +129,23 @@ impl Prepared {
 
     /// The names of the slash commands there are.
     pub(crate) fn command_names(&self) -> Vec<String> {
-        let builtin = Builtin::ALL.iter().map(|builtin| builtin.name().to_owned());
-        builtin.chain(self.commands.custom().iter().map(|custom| custom.name.clone())).collect()
+        offered(self).into_iter().map(|offered| offered.name).collect()
+    }
+
+    /// Says which providers there are, to whoever wants to know.
+    pub(crate) fn tell_providers(&self) {
+        if self.flags.verbosity() > 0 {
+            let names: Vec<&str> = self.loaded.routing.providers.keys().map(String::as_str).collect();
+            output::tell(&format!("providers: {}", names.join(", ")));
+        }
+    }
+
+    /// The tools as they are declared to a model, by their own names.
+    pub(crate) fn declared_tools(&self) -> Vec<ToolDecl> {
+        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let limits = Limits::from(&self.loaded.settings.tools);
+        let shown = registry.up_to(self.loaded.settings.agent.generation);
+        shown.shown("native", &limits).map(|(_, declared)| declared).collect()
     }
 
     /// How what is answered without a session is shown.

@@ -13,7 +13,7 @@ use crate::Failure;
 pub(crate) struct Json(pub(crate) Messages);
 
 impl Printer for Json {
-    fn event(&mut self, _: u64, event: &SessionEvent) -> Result<(), Failure> {
+    fn event(&mut self, event: &SessionEvent) -> Result<(), Failure> {
         let results = self.0.event(event).into_iter().filter(|message| message["type"] == "result");
         results.into_iter().try_for_each(|result| print_line(&result))
     }
@@ -23,17 +23,22 @@ impl Printer for Json {
 pub(crate) struct StreamJson(pub(crate) Messages);
 
 impl Printer for StreamJson {
-    fn event(&mut self, _: u64, event: &SessionEvent) -> Result<(), Failure> {
+    fn event(&mut self, event: &SessionEvent) -> Result<(), Failure> {
         self.0.event(event).iter().try_for_each(print_line)
     }
 }
 
 /// Prints the agent's own events.
-pub(crate) struct Events;
+#[derive(Default)]
+pub(crate) struct Events {
+    last: u64,
+}
 
 impl Printer for Events {
-    fn event(&mut self, seq: u64, event: &SessionEvent) -> Result<(), Failure> {
-        print_line(&numbered(seq, event))
+    fn event(&mut self, event: &SessionEvent) -> Result<(), Failure> {
+        // They are counted where they are printed: the end of a command without a model is no event of the session.
+        self.last += 1;
+        print_line(&numbered(self.last, event))
     }
 }
 

@@ -1,26 +1,60 @@
 //! The answer as text; what happens meanwhile on stderr.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, stderr};
 
-use rail_proto::{Finish, SessionEvent, ToolEnd};
+use rail_proto::{Finish, Reason, Routed, SessionEvent, ToolEnd};
 use serde_json::Value;
 
+use super::flags::OutputFormat;
 use super::headless::Printer;
 use super::preview::{Extent, preview};
 use crate::{Failure, output};
 
-/// Prints the last answer, and on stderr what happens.
-pub(crate) struct Text {
+/// Prints the last answer.
+pub(crate) struct Text;
+
+impl Printer for Text {
+    fn event(&mut self, event: &SessionEvent) -> Result<(), Failure> {
+        match event {
+            SessionEvent::Done(done) if done.reason == Reason::Answered => {
+                let text = &done.text;
+                output::print(&if text.ends_with('\n') { text.clone() } else { format!("{text}\n") })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A printer, and what is told beside it.
+pub(crate) struct Beside<P> {
+    pub(crate) told: Told,
+    pub(crate) printer: P,
+}
+
+impl<P: Printer> Printer for Beside<P> {
+    fn event(&mut self, event: &SessionEvent) -> Result<(), Failure> {
+        self.told.event(event);
+        self.printer.event(event)
+    }
+}
+
+/// Tells on stderr what happens.
+pub(crate) struct Told {
     verbose: u8,
     /// Whether somebody is looking.
     watched: bool,
+    /// Whether something is told that nobody asked for.
+    warns: bool,
     /// What calls that run do, by their ids.
-    doing: std::collections::BTreeMap<String, String>,
+    doing: BTreeMap<String, String>,
 }
 
-impl Text {
-    pub(crate) fn new(verbose: u8) -> Self {
-        Self { verbose, watched: stderr().is_terminal(), doing: Default::default() }
+impl Told {
+    /// Who reads events as they come sees what happens, and is told only what they ask for.
+    pub(crate) fn new(verbose: u8, format: OutputFormat) -> Self {
+        let alone = matches!(format, OutputFormat::Text | OutputFormat::Json);
+        Self { verbose, watched: alone && stderr().is_terminal(), warns: alone, doing: BTreeMap::new() }
     }
 
     fn tell(&self, least: u8, text: &str) {
@@ -28,21 +62,12 @@ impl Text {
             output::tell(text);
         }
     }
-}
 
-impl Printer for Text {
-    fn event(&mut self, _: u64, event: &SessionEvent) -> Result<(), Failure> {
+    fn event(&mut self, event: &SessionEvent) {
         // Somebody who waits at a terminal wants to see what it does.
         let progress = u8::from(!self.watched);
         match event {
-            SessionEvent::Done(done) if done.reason == rail_proto::Reason::Answered => {
-                let text = &done.text;
-                output::print(&if text.ends_with('\n') { text.clone() } else { format!("{text}\n") })?;
-            }
-            SessionEvent::Routed(routed) => {
-                let kind = routed.virtual_model.as_deref().unwrap_or("by name");
-                self.tell(1, &format!("{} answers ({kind}: {})", routed.target, routed.why));
-            }
+            SessionEvent::Routed(routed) => self.routed(routed),
             SessionEvent::ToolStart(start) => {
                 let doing = format!("{} {}", start.title, what(&start.input));
                 self.tell(progress, &doing);
@@ -66,7 +91,7 @@ impl Printer for Text {
             SessionEvent::Calling { name, .. } => self.tell(2, &format!("calling {name}")),
             SessionEvent::Note { text, .. } => self.tell(progress, text),
             SessionEvent::Restarted { why, .. } => {
-                self.tell(0, &format!("the answer is asked for again: {why}"))
+                self.tell(u8::from(!self.warns), &format!("the answer is asked for again: {why}"))
             }
             SessionEvent::Compacted(compacted) => {
                 self.tell(
@@ -76,7 +101,11 @@ impl Printer for Text {
             }
             _ => {}
         }
-        Ok(())
+    }
+
+    fn routed(&self, routed: &Routed) {
+        let kind = routed.virtual_model.as_deref().unwrap_or("by name");
+        self.tell(1, &format!("{} answers ({kind}: {})", routed.target, routed.why));
     }
 }
 

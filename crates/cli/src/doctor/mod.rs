@@ -106,6 +106,21 @@ impl Doctor {
     }
 }
 
+/// The whole list as a text, for who asks from inside of a session.
+pub(crate) fn report(common: &Common) -> Result<String, Failure> {
+    let cx = Cx::look(common, Reach::Servers)?;
+    let marks = Marks::for_output(&cx.inputs.env);
+    let (mut out, mut all) = (String::new(), Vec::new());
+    for (group, looks) in GROUPS {
+        let checks: Vec<Check> = looks.iter().flat_map(|look| look.at(&cx)).collect();
+        out += &show::group(group, &checks, &marks);
+        all.extend(checks);
+    }
+    // A look-up of a name can't be cancelled; nobody waits for it.
+    cx.runtime.shutdown_background();
+    Ok(format!("{out}{}\n", show::Counts::of(all.iter())))
+}
+
 impl Cx {
     fn look(common: &Common, reach: Reach) -> Result<Self, Failure> {
         let (inputs, lost) = match Inputs::of_process() {

@@ -24,22 +24,31 @@ pub(crate) struct Use {
 
 impl Use {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
-        let before = common.load()?;
-        let provider = match &self.name {
-            None => None,
-            Some(name) => {
-                let chosen = before.choose(name).map_err(|error| Failure::Usage(anyhow!(error)))?;
-                Some(chosen.provider.name.clone())
-            }
-        };
-        set_active(places(&before)?, provider.as_deref()).map_err(|error| anyhow!("{error}"))?;
-        let after = common.load()?;
-        warn(&after);
-        output::print(&match &provider {
-            Some(provider) => chosen(provider, &before, &after),
-            None => taken_back(&before, &after),
-        })
+        output::print(&activated(self.name.as_deref(), common)?)
     }
+}
+
+/// Puts a provider at the front of every chain that has it, and says what begins with it now.
+pub(crate) fn put_first(name: &str, common: &Common) -> Result<String, Failure> {
+    activated(Some(name), common)
+}
+
+fn activated(name: Option<&str>, common: &Common) -> Result<String, Failure> {
+    let before = common.load()?;
+    let provider = match name {
+        None => None,
+        Some(name) => {
+            let chosen = before.choose(name).map_err(|error| Failure::Usage(anyhow!(error)))?;
+            Some(chosen.provider.name.clone())
+        }
+    };
+    set_active(places(&before)?, provider.as_deref()).map_err(|error| anyhow!("{error}"))?;
+    let after = common.load()?;
+    warn(&after);
+    Ok(match &provider {
+        Some(provider) => chosen(provider, &before, &after),
+        None => taken_back(&before, &after),
+    })
 }
 
 fn chosen(provider: &str, before: &Loaded, after: &Loaded) -> String {

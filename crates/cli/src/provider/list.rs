@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use rail_config::{KeyShown, ListedProvider, Loaded};
+use rail_config::{Env, KeyShown, ListedProvider, Loaded};
 use rail_route::{Calibration, Target};
 use rail_stdx::date;
 use rail_upstream::{KeptHealth, Lesson};
@@ -31,18 +31,27 @@ impl List {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         let loaded = common.load()?;
         warn(&loaded);
-        let home = home(&common.inputs()?.env);
-        let listed = loaded.listed_providers(home.as_deref());
-        let listing = Listing { loaded: &loaded, state: State::load(&loaded), now: Now::read() };
+        let env = common.inputs()?.env;
         if self.json {
+            let home = home(&env);
+            let listed = loaded.listed_providers(home.as_deref());
+            let listing = Listing { loaded: &loaded, state: State::load(&loaded), now: Now::read() };
             let providers: Vec<Value> = listed.iter().map(|one| listing.json(one)).collect();
             return output::print_json(&json!({"active": loaded.routing.active, "providers": providers}));
         }
-        if listed.is_empty() {
-            return output::print(&format!("{NONE}\n"));
-        }
-        output::print(&listed.iter().map(|one| listing.text(one)).collect::<String>())
+        output::print(&listed(&loaded, &env))
     }
+}
+
+/// The list, for people.
+pub(crate) fn listed(loaded: &Loaded, env: &Env) -> String {
+    let home = home(env);
+    let listed = loaded.listed_providers(home.as_deref());
+    if listed.is_empty() {
+        return format!("{NONE}\n");
+    }
+    let listing = Listing { loaded, state: State::load(loaded), now: Now::read() };
+    listed.iter().map(|one| listing.text(one)).collect()
 }
 
 struct Listing<'a> {

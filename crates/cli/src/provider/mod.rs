@@ -7,6 +7,9 @@ mod probe;
 
 use clap::Subcommand;
 
+pub(crate) use activate::put_first;
+pub(crate) use list::listed;
+
 use crate::Failure;
 use crate::setup::Common;
 

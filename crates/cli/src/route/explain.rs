@@ -67,18 +67,7 @@ impl Explain {
     }
 
     fn explanation(&self, loaded: &Loaded, request: &Request) -> Explanation {
-        let (state, now) = (State::load(loaded), Now::read());
-        let client = Client { headers: &self.headers, name: None };
-        let tokens = self.tokens.unwrap_or_else(|| estimate(request).total());
-        let facts = facts(request, &client, tokens);
-        let health = state.health.in_force(now.unix, now.instant);
-        let routing = &*loaded.routing;
-        let input = PlanInput { routing, facts: &facts, health: &health, session: None, now: now.instant };
-        if self.tokens.is_some() {
-            return explain(&plan(&input), &facts);
-        }
-        let (plan, facts) = calibrated(&input, |target| state.learned.calibration(target));
-        explain(&plan, &facts)
+        explanation(loaded, request, &self.headers, self.tokens)
     }
 
     fn read_request(&self, model: Option<&str>) -> Result<Request, Failure> {
@@ -126,4 +115,28 @@ impl Explain {
         let call = HttpCall { headers: self.headers.clone(), ..call };
         Ok(protocol.inbound.decode_request(&call).map_err(|error| anyhow!(error.message))?)
     }
+}
+
+/// The plan for a request, in words.
+pub(crate) fn explained(loaded: &Loaded, request: &Request) -> String {
+    explanation(loaded, request, &[], None).to_string()
+}
+
+fn explanation(
+    loaded: &Loaded,
+    request: &Request,
+    headers: &[(String, String)],
+    tokens: Option<u64>,
+) -> Explanation {
+    let (state, now) = (State::load(loaded), Now::read());
+    let client = Client { headers, name: None };
+    let facts = facts(request, &client, tokens.unwrap_or_else(|| estimate(request).total()));
+    let health = state.health.in_force(now.unix, now.instant);
+    let routing = &*loaded.routing;
+    let input = PlanInput { routing, facts: &facts, health: &health, session: None, now: now.instant };
+    if tokens.is_some() {
+        return explain(&plan(&input), &facts);
+    }
+    let (plan, facts) = calibrated(&input, |target| state.learned.calibration(target));
+    explain(&plan, &facts)
 }

@@ -4,6 +4,8 @@ mod explain;
 
 use clap::Subcommand;
 
+pub(crate) use explain::explained;
+
 use crate::Failure;
 use crate::setup::Common;
 

@@ -32,16 +32,25 @@ impl List {
         if self.json {
             return output::print_json(&listing(&registry, self.dialect.name(), &limits));
         }
-        let mut rows =
-            vec![["NAME", "SHOWN AS", "TITLE", "SINCE", "NEEDS", "WHAT IT DOES"].map(str::to_owned).to_vec()];
-        for (tool, declared) in registry.shown(self.dialect.name(), &limits) {
-            let card = tool.card();
-            let since = word(card.generation);
-            let cells = [card.name, &declared.name, card.title, &since, level_word(card.level), card.summary];
-            rows.push(cells.map(str::to_owned).to_vec());
-        }
-        output::print(&lines(&[Side::Left; 6], &rows))
+        output::print(&table(&registry, self.dialect.name(), &limits))
     }
+}
+
+/// The tools of a generation, for people.
+pub(crate) fn listed(generation: Generation) -> String {
+    table(&rail_tools::registry().up_to(generation), Dialect::Native.name(), &Limits::default())
+}
+
+fn table(registry: &Registry, dialect: &str, limits: &Limits) -> String {
+    let mut rows =
+        vec![["NAME", "SHOWN AS", "TITLE", "SINCE", "NEEDS", "WHAT IT DOES"].map(str::to_owned).to_vec()];
+    for (tool, declared) in registry.shown(dialect, limits) {
+        let card = tool.card();
+        let since = word(card.generation);
+        let cells = [card.name, &declared.name, card.title, &since, level_word(card.level), card.summary];
+        rows.push(cells.map(str::to_owned).to_vec());
+    }
+    lines(&[Side::Left; 6], &rows)
 }
 
 fn listing(registry: &Registry, dialect: &str, limits: &Limits) -> Value {

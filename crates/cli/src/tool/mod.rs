@@ -9,6 +9,8 @@ pub(crate) mod words;
 
 use clap::Subcommand;
 
+pub(crate) use list::listed;
+
 use crate::Failure;
 use crate::setup::Common;
 

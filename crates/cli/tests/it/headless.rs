@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use crate::agent_sdks::configuration;
 use crate::home::Home;
 
-fn scene(turns: Vec<Turn>) -> (Models, Home) {
+pub(crate) fn scene(turns: Vec<Turn>) -> (Models, Home) {
     let models = Models::start(turns).unwrap();
     let home = Home::with(&configuration(&models));
     (models, home)
 }
 
-fn say(words: &str) -> Turn {
+pub(crate) fn say(words: &str) -> Turn {
     Turn::reply(vec![text(words)])
 }
 
-fn lines(out: &[u8]) -> Vec<Value> {
+pub(crate) fn lines(out: &[u8]) -> Vec<Value> {
     let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
@@ -73,7 +73,11 @@ fn limits_are_failures_with_their_subtype() {
 fn what_is_wrong_with_flags_is_said_with_exit_2() {
     let home = Home::new();
     for (args, expected) in [
-        (&["-p", "hi", "--permission-prompt-tool", "mcp__ask__me"][..], "those are not there yet"),
+        (
+            &["-p", "hi", "--permission-prompt-tool", "mcp__ask__me"][..],
+            "without `--input-format stream-json` there are none",
+        ),
+        (&["-p", "hi", "--permission-prompt-tool", "me"], "`me` can't be asked; say `stdio`, or a tool"),
         (&["-p", "hi", "--permission-prompt-tool", "stdio"], "without `--input-format stream-json`"),
         (&["--input-format", "stream-json"], "needs `--output-format stream-json`"),
         (&["-p", "hi", "--mcp-config", "{]"], "--mcp-config: this is no JSON object"),
@@ -95,39 +99,39 @@ fn programs_that_ask_for_the_version_are_answered() {
 }
 
 /// A session that the test drives.
-struct Driven {
+pub(crate) struct Driven {
     child: Child,
     to: Option<ChildStdin>,
     from: Lines<BufReader<ChildStdout>>,
 }
 
 impl Driven {
-    fn start(home: &Home, more: &[&str]) -> Self {
+    pub(crate) fn start(home: &Home, more: &[&str]) -> Self {
         let args = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
         let mut child = home.start(&[&args[..], more].concat());
         let (to, out) = (child.stdin.take(), child.stdout.take().unwrap());
         Self { child, to, from: BufReader::new(out).lines() }
     }
 
-    fn write(&mut self, line: &Value) {
+    pub(crate) fn write(&mut self, line: &Value) {
         writeln!(self.to.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    fn user(&mut self, words: &str) {
+    pub(crate) fn user(&mut self, words: &str) {
         self.write(&json!({"type": "user", "message": {"role": "user", "content": words}}));
     }
 
-    fn ask(&mut self, id: &str, request: &Value) {
+    pub(crate) fn ask(&mut self, id: &str, request: &Value) {
         self.write(&json!({"type": "control_request", "request_id": id, "request": request}));
     }
 
-    fn answer(&mut self, request: &Value, response: &Value) {
+    pub(crate) fn answer(&mut self, request: &Value, response: &Value) {
         let said = json!({"subtype": "success", "request_id": request["request_id"], "response": response});
         self.write(&json!({"type": "control_response", "response": said}));
     }
 
     /// The next message that this wants.
-    fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         let mut seen = String::new();
         for line in self.from.by_ref() {
             let line = line.unwrap();
@@ -140,12 +144,12 @@ impl Driven {
         panic!("it never came; there was:\n{seen}");
     }
 
-    fn of_type(&mut self, kind: &str) -> Value {
+    pub(crate) fn of_type(&mut self, kind: &str) -> Value {
         self.until(|message| message["type"] == kind)
     }
 
     /// Closes its input, and gives what comes after and how it ends.
-    fn end(mut self) -> (Vec<Value>, Option<i32>) {
+    pub(crate) fn end(mut self) -> (Vec<Value>, Option<i32>) {
         drop(self.to.take());
         let rest = self.from.by_ref().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
         (rest, self.child.wait().unwrap().code())

@@ -73,6 +73,25 @@ impl Home {
             .unwrap()
     }
 
+    /// The same where it is ended that takes far longer than it should.
+    #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
+    pub(crate) fn bounded(&self, args: &[&str], input: &str) -> Output {
+        let mut child = Command::new("/usr/bin/timeout")
+            .args(["-s", "KILL", "120", env!("CARGO_BIN_EXE_rail")])
+            .args(args)
+            .env_clear()
+            .envs(self.variables())
+            .current_dir(self.path("work"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The command may end before it reads.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
     /// What the binary says to this input.
     pub(crate) fn rail(&self, args: &[&str], input: &str) -> Output {
         let mut child = self.start(args);

@@ -8,10 +8,11 @@
 use std::path::{Path, PathBuf};
 
 use rail_journal::{Opened, SessionId, UnixMillis, VERSION, Writer, session_folder};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
+use serde_json::json;
 
 use crate::scratch::{CONFIG, Home, Said};
-use crate::sessions::{good, ids, said, talking};
+use crate::sessions::{calls, config, good, ids, said, talking};
 
 const RAIL: &str = env!("CARGO_BIN_EXE_rail");
 
@@ -66,6 +67,30 @@ fn a_home_that_can_not_be_written_is_no_obstacle() {
 }
 
 #[test]
+fn a_home_that_can_not_be_written_at_all_is_no_obstacle() {
+    let (home, models) = talking(vec![
+        calls("bash", json!({"command": "echo made > made.txt"})),
+        said("ok"),
+        said("again").repeat(),
+    ]);
+    let user = home.path("user");
+    let Some(_small) = Small::mounted(&user, MountFlags::empty()) else { return };
+    home.write("user/.config/switchrail/config.toml", &config(&models));
+    mount_remount(&user, MountFlags::RDONLY, "").unwrap();
+    let unset = ["-u", "XDG_CONFIG_HOME", "-u", "XDG_STATE_HOME", "-u", "XDG_CACHE_HOME", RAIL];
+    let task = ["-p", "make it", "--yolo", "--sandbox", "workspace"];
+    let told = home.program("env", &[&unset[..], &task].concat(), "");
+    assert_eq!((told.code, told.out.as_str()), (Some(0), "ok\n"), "{}", told.whole());
+    assert!(told.err.contains("/user/.local/state/switchrail can't be written"), "{}", told.err);
+    assert_eq!(home.read("repo/made.txt"), "made\n");
+    // It is kept among temporary files, and found there again.
+    let told = home.program("env", &[&unset[..], &["-p", "and now", "-c"]].concat(), "");
+    assert_eq!((told.code, told.out.as_str()), (Some(0), "again\n"), "{}", told.whole());
+    let asked = models.requests().pop().unwrap();
+    assert!(format!("{:?}", asked.request().unwrap().messages).contains("make it"));
+}
+
+#[test]
 fn a_full_disk_ends_the_task_and_leaves_nothing_half() {
     let (home, models) = talking(vec![said("ok").repeat()]);
     let state = home.path("state");
@@ -97,13 +122,25 @@ fn a_working_folder_that_is_gone_is_said() {
 
 #[test]
 fn a_huge_repository_is_worked_in() {
-    let (home, _models) = talking(vec![said("ok").repeat()]);
+    let (home, _models) = talking(vec![
+        calls("bash", json!({"command": "echo new > src/7/7 && rm src/8/8"})),
+        // A command begins when what the one before changed is known.
+        calls("bash", json!({"command": "true"})),
+        said("ok"),
+    ]);
     for folder in 0..500 {
         let folder = home.path(&format!("repo/src/{folder}"));
         std::fs::create_dir_all(&folder).unwrap();
-        (0..100).for_each(|file| std::fs::write(folder.join(file.to_string()), "").unwrap());
+        (0..100).for_each(|file| std::fs::write(folder.join(file.to_string()), "old\n").unwrap());
     }
-    assert_eq!(good(&home, &["-p", "hello"]), "ok\n");
+    assert_eq!(good(&home, &["-p", "hello", "--yolo", "--sandbox", "workspace"]), "ok\n");
+    assert_eq!(home.read("repo/src/7/7"), "new\n");
+    // All of it was kept before the command ran, and comes back.
+    let restored = good(&home, &["-p", "/undo", "-c"]);
+    assert_eq!(restored, "restored /repo/src/7/7\nrestored /repo/src/8/8\n");
+    for file in ["repo/src/7/7", "repo/src/8/8"] {
+        assert_eq!(home.read(file), "old\n");
+    }
 }
 
 #[test]

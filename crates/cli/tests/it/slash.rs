@@ -154,7 +154,10 @@ fn what_is_so_in_a_folder_is_told_without_a_model() {
         ("/config router.default", "router.default = \"p,m\""),
         ("/config", "[providers.p]"),
         ("/model", "p: m\n"),
-        ("/provider", "p  http://"),
+        ("/provider", "p  openai-chat  http://"),
+        ("/provider p", "`p` is the active provider"),
+        ("/generation", "gen4 is in force"),
+        ("/route hello", "p,m"),
     ] {
         let out = good(&home, &["-p", typed]);
         assert!(out.contains(shown), "{typed}: {out}");
@@ -168,6 +171,7 @@ fn what_is_so_in_a_folder_is_told_without_a_model() {
         );
     }
     assert_eq!(models.requests().len(), 0);
+    assert!(good(&home, &["-p", "/doctor"]).contains("Configuration\n"));
     good(&home, &["-p", "/init"]);
     assert!(last(&models).contains("AGENTS.md"), "{}", last(&models));
 }

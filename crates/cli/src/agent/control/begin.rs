@@ -7,6 +7,7 @@ use rail_agent::hooks::{CallbackGroup, CallbackHooks};
 use serde_json::{Map, Value, json};
 
 use super::client::Client;
+use crate::agent::slash::Offered;
 
 /// The hooks that a client registers, which are called back.
 pub(crate) fn hooks(said: &Map<String, Value>, client: &Arc<Client>) -> Option<CallbackHooks> {
@@ -45,8 +46,10 @@ fn texts(list: Option<&Value>) -> Vec<String> {
 }
 
 /// What a client is told when it begins.
-pub(crate) fn welcome(commands: &[String], models: &[String]) -> Value {
-    let commands = commands.iter().map(|name| json!({"name": name, "description": "", "argumentHint": ""}));
+pub(crate) fn welcome(commands: &[Offered], models: &[String]) -> Value {
+    let commands = commands
+        .iter()
+        .map(|each| json!({"name": each.name, "description": each.help, "argumentHint": each.hint}));
     let models = models.iter().map(|model| json!({"value": model, "displayName": model, "description": ""}));
     json!({
         "commands": commands.collect::<Vec<_>>(),

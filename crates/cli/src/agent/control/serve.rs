@@ -1,29 +1,29 @@
 //! A session that a client drives: several tasks, one after the other, each with its result.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead, stdin};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
-use rail_agent::{Agent, Handle};
-use rail_proto::{Answer, Chosen, Command, Mode, Prompt, Reason, SessionEvent};
-use rail_tool::AnyTool;
-use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use anyhow::Context;
+use rail_agent::{Agent, Errands, Handle};
+use rail_journal::session_folder;
+use rail_proto::{Answer, Chosen, Command, Done, Opened, Reason, SessionEvent};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::client::{Client, answer};
-use super::line::{Incoming, Wants, read};
-use super::tools::{Server, servers};
-use super::{asking, begin};
-use crate::agent::headless::Printer;
-use crate::agent::open::{Extras, Prepared};
-use crate::agent::printers::print_line;
+use super::asker::{Answered, Asks, permission, questions};
+use super::client::Client;
+use super::desk::{Desk, Lines, listen};
+use super::typed::{Became, becomes};
+use crate::Failure;
+use crate::agent::ending::{self, Refusals};
+use crate::agent::headless::{Printer, ended_by};
+use crate::agent::open::Prepared;
+use crate::agent::slash::{Ground, Leave, Live, Ready, Until};
+use crate::permission::workspace;
 use crate::signals::Signals;
-use crate::{Failure, output};
 
 /// Serves a client until it has nothing more to say.
 pub(crate) async fn serve(prepared: Prepared, asks: Asks) -> Result<(), Failure> {
+    prepared.tell_providers();
     let client = Arc::new(Client::default());
     let mut lines = listen(Arc::clone(&client))?;
     let mut signals = Signals::listen().context("signals can't be heard")?;
@@ -36,169 +36,20 @@ pub(crate) async fn serve(prepared: Prepared, asks: Asks) -> Result<(), Failure>
     let Some(tools) = begun else { return Ok(()) };
     let extras = desk.extras(tools);
     let (agent, handle, shown) = prepared.open(extras)?;
-    Running {
+    let running = Running {
         desk,
         handle,
         printer: shown.printer(),
         lines,
         signals,
+        ground: Ground::new(prepared),
+        errands: Arc::new(agent.errands()),
+        typing: JoinSet::new(),
         tasks: JoinSet::new(),
         asked: BTreeMap::new(),
-    }
-    .run(agent)
-    .await
-}
-
-/// Who is asked about calls.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Asks {
-    /// The client.
-    Client,
-    /// Nobody.
-    Nobody,
-}
-
-/// The lines of the client. Answers go straight to who waits for them, also while nobody reads the rest.
-fn listen(client: Arc<Client>) -> Result<mpsc::UnboundedReceiver<Result<Incoming, Failure>>, Failure> {
-    let (send, lines) = mpsc::unbounded_channel();
-    let reading = move || {
-        for (number, line) in stdin().lock().lines().enumerate() {
-            let line = line.map_err(|error| Failure::Task(anyhow!(error).context("stdin can't be read")));
-            let wrong = |what| Failure::Usage(anyhow!("line {} of stdin is {what}", number + 1));
-            let incoming = match line.and_then(|line| read(&line).map_err(wrong)) {
-                Ok(Incoming::Response { id, answer }) => {
-                    client.answered(&id, answer);
-                    continue;
-                }
-                Ok(Incoming::Nothing) => continue,
-                other => other,
-            };
-            if send.send(incoming).is_err() {
-                break;
-            }
-        }
-        client.gone();
+        refusals: Refusals::default(),
     };
-    let started = std::thread::Builder::new().name("client".to_owned()).spawn(reading);
-    started.context("stdin can't be listened to")?;
-    Ok(lines)
-}
-
-/// What is known of the client.
-struct Desk {
-    client: Arc<Client>,
-    asks: Asks,
-    said: Map<String, Value>,
-    servers: Vec<String>,
-    configured: Vec<String>,
-    commands: Vec<String>,
-    models: Vec<String>,
-    model: String,
-    bypass_refused: Option<String>,
-    /// What the user said that is not taken up yet.
-    waiting: VecDeque<Prompt>,
-    /// What is to be done as soon as there is a session.
-    early: Vec<Command>,
-}
-
-impl Desk {
-    fn new(prepared: &Prepared, asks: Asks, client: Arc<Client>) -> Self {
-        Self {
-            client,
-            asks,
-            said: Map::new(),
-            servers: Vec::new(),
-            configured: prepared.servers.clone(),
-            commands: prepared.command_names(),
-            models: prepared.models(),
-            model: prepared.model.clone(),
-            bypass_refused: prepared.bypass_refused.clone(),
-            waiting: VecDeque::new(),
-            early: Vec::new(),
-        }
-    }
-
-    /// Listens until the user says something; the tools of the client, or None when it has gone without a word.
-    async fn begin(
-        &mut self,
-        lines: &mut mpsc::UnboundedReceiver<Result<Incoming, Failure>>,
-    ) -> Result<Option<Vec<Arc<dyn AnyTool>>>, Failure> {
-        while self.waiting.is_empty() {
-            let Some(incoming) = lines.recv().await else { return Ok(None) };
-            let commands = self.heard(incoming?)?;
-            self.early.extend(commands);
-        }
-        let mut tools = Vec::new();
-        for name in servers(&self.configured, self.said.get("sdkMcpServers")) {
-            match Server::new(Arc::clone(&self.client), name.clone()).tools().await {
-                Ok(found) => {
-                    tools.extend(found);
-                    self.servers.push(name);
-                }
-                Err(why) => output::tell(&format!("warning: {why}; its tools are left out")),
-            }
-        }
-        Ok(Some(tools))
-    }
-
-    fn extras(&self, tools: Vec<Arc<dyn AnyTool>>) -> Extras {
-        Extras {
-            tools,
-            servers: self.servers.clone(),
-            callbacks: begin::hooks(&self.said, &self.client),
-            role: begin::prompt(&self.said, "systemPrompt"),
-            also: begin::prompt(&self.said, "appendSystemPrompt"),
-            model: None,
-            transport: None,
-        }
-    }
-
-    /// What a line of the client asks of the session. What can be answered at once is.
-    fn heard(&mut self, incoming: Incoming) -> Result<Option<Command>, Failure> {
-        let (id, wants) = match incoming {
-            Incoming::User(prompt) => {
-                self.waiting.push_back(prompt);
-                return Ok(None);
-            }
-            Incoming::Request { id, wants } => (id, wants),
-            // They are taken care of where lines are read.
-            Incoming::Response { .. } | Incoming::Nothing => return Ok(None),
-        };
-        let (said, command) = match wants {
-            Wants::Initialize(said) => {
-                self.said = said;
-                (Ok(begin::welcome(&self.commands, &self.models)), None)
-            }
-            Wants::Interrupt => (Ok(json!({})), Some(Command::Interrupt)),
-            Wants::SetMode(mode) => match (mode, &self.bypass_refused) {
-                (Ok(Mode::Bypass), Some(why)) => (Err(why.clone()), None),
-                (Ok(mode), _) => (Ok(json!({})), Some(Command::SetMode(mode))),
-                (Err(why), _) => (Err(why), None),
-            },
-            Wants::SetModel(model) => {
-                (Ok(json!({})), Some(Command::SetModel(model.unwrap_or_else(|| self.model.clone()))))
-            }
-            Wants::McpStatus => {
-                let server = |name: &String| json!({"name": name, "status": "connected"});
-                (Ok(json!({"mcpServers": self.servers.iter().map(server).collect::<Vec<_>>()})), None)
-            }
-            Wants::McpMessage(message) => (Ok(json!({"mcp_response": refused(&message)})), None),
-            Wants::Unknown(subtype) => (Err(format!("there is no control request `{subtype}` here")), None),
-        };
-        print_line(&answer(&id, said))?;
-        Ok(command)
-    }
-}
-
-/// What a server is told that wants something of us: we have nothing for it. What it only tells is taken note of.
-fn refused(message: &Value) -> Value {
-    match (message.get("id"), message.get("method").and_then(Value::as_str)) {
-        (Some(id), Some(method)) => {
-            let error = json!({"code": -32601, "message": format!("there is no method `{method}` here")});
-            json!({"jsonrpc": "2.0", "id": id, "error": error})
-        }
-        (_, _) => json!({"jsonrpc": "2.0", "result": {}}),
-    }
+    running.run(agent).await
 }
 
 /// A session with a client.
@@ -206,21 +57,34 @@ struct Running {
     desk: Desk,
     handle: Handle,
     printer: Box<dyn Printer + Send>,
-    lines: mpsc::UnboundedReceiver<Result<Incoming, Failure>>,
+    lines: Lines,
     signals: Signals,
+    /// What commands look at.
+    ground: Ground,
+    /// What is run and read for the user's own words.
+    errands: Arc<Errands>,
+    /// What the user said, while it is found out what becomes of it.
+    typing: JoinSet<Became>,
     /// Questions that the client has not answered.
-    tasks: JoinSet<()>,
+    tasks: JoinSet<Answered>,
     asked: BTreeMap<String, AbortHandle>,
+    refusals: Refusals,
 }
 
 /// How far a session is.
 #[derive(Default)]
 struct Progress {
     busy: bool,
+    /// What ends the task.
+    until: Until,
+    /// What the task may do besides.
+    leave: Leave,
+    /// The model that is asked again after the task.
+    back_to: Option<String>,
     /// Nothing more is taken up.
     ending: bool,
     interrupted: bool,
-    last: Option<Reason>,
+    last: Option<Done>,
     failure: Option<Failure>,
 }
 
@@ -238,53 +102,94 @@ impl Running {
                 biased;
                 numbered = self.handle.events.recv() => {
                     let Some(numbered) = numbered else { break };
-                    if now.failure.is_none() && let Err(failure) = self.printer.event(numbered.seq, &numbered.event) {
-                        self.fail(&mut now, failure);
-                    }
                     if self.event(numbered.event, &mut now) == Goes::Over {
                         break;
                     }
                 }
                 // What it could not keep was told by its last event.
                 _ = &mut running, if !ran => ran = true,
+                Some(became) = self.typing.join_next() => {
+                    if let Ok(became) = became {
+                        self.begin(became, &mut now);
+                    }
+                }
+                Some(answered) = self.tasks.join_next() => {
+                    if let Ok(answered) = answered {
+                        self.answered(answered);
+                    }
+                }
                 line = self.lines.recv(), if !eof => match line {
                     None => eof = true,
                     Some(line) => match line.and_then(|line| self.desk.heard(line)) {
-                        Ok(command) => command.into_iter().for_each(|command| self.send(command)),
+                        Ok(command) => command.into_iter().for_each(|command| self.wanted(command, &mut now)),
                         Err(failure) => self.fail(&mut now, failure),
                     },
                 },
                 _ = self.signals.next() => {
                     now.interrupted = true;
                     self.desk.waiting.clear();
-                    self.send(Command::Interrupt);
+                    self.wanted(Command::Interrupt, &mut now);
                     self.end(&mut now);
                 }
             }
         }
-        match (now.failure, now.last) {
-            (Some(failure), _) => Err(failure),
-            (None, _) if now.interrupted => Err(Failure::Interrupted),
-            (None, Some(Reason::Answered | Reason::Interrupted) | None) => Ok(()),
-            // The result has said why.
-            (None, Some(Reason::TurnLimit | Reason::Budget | Reason::Refused | Reason::Failed)) => {
-                Err(Failure::Ended(1))
-            }
-        }
+        now.code()
     }
 
     /// The next that the user said, when nothing runs: each has a result of its own. After the last the session ends.
     fn take_up(&mut self, now: &mut Progress, eof: bool) {
-        if now.busy || now.ending {
+        if now.busy || now.ending || self.ground.live.is_none() {
             return;
         }
         match self.desk.waiting.pop_front() {
             Some(prompt) => {
                 now.busy = true;
-                self.send(Command::Submit(prompt));
+                self.typing.spawn(becomes(prompt, self.ground.clone(), Arc::clone(&self.errands)));
             }
             None if eof => self.end(now),
             None => {}
+        }
+    }
+
+    /// It is known what becomes of what the user said.
+    fn begin(&mut self, became: Became, now: &mut Progress) {
+        let Ready { commands, until, allowed, model } = match became {
+            Became::Ready(ready) => *ready,
+            Became::Done(done) => return self.done(*done, now),
+        };
+        (now.until, now.leave) = (until, Leave::new(&allowed));
+        // A model that the user named is not overridden.
+        if let Some(model) = model.filter(|_| self.ground.prepared.model.is_empty()) {
+            now.back_to = self.ground.live.as_ref().map(|live| live.model.clone());
+            self.send(Command::SetModel(model));
+        }
+        commands.into_iter().for_each(|command| self.send(command));
+    }
+
+    /// The client wants something of the session.
+    fn wanted(&mut self, command: Command, now: &mut Progress) {
+        if command == Command::Interrupt && !self.typing.is_empty() {
+            // The session knows nothing of it yet.
+            self.typing = JoinSet::new();
+            let text = "interrupted".to_owned();
+            self.done(Done { reason: Reason::Interrupted, text, ..Done::default() }, now);
+            return;
+        }
+        self.send(command);
+    }
+
+    /// A task ended of which the session knows nothing, or that it has no end for.
+    fn done(&mut self, done: Done, now: &mut Progress) {
+        let event = SessionEvent::Done(done);
+        self.print(&event, now);
+        self.happened(event, now);
+    }
+
+    fn print(&mut self, event: &SessionEvent, now: &mut Progress) {
+        if now.failure.is_none()
+            && let Err(failure) = self.printer.event(event)
+        {
+            self.fail(now, failure);
         }
     }
 
@@ -298,42 +203,50 @@ impl Running {
         self.end(now);
     }
 
-    fn event(&mut self, event: SessionEvent, now: &mut Progress) -> Goes {
+    fn event(&mut self, mut event: SessionEvent, now: &mut Progress) -> Goes {
+        self.refusals.sort(&mut event);
+        self.print(&event, now);
+        let ended = ended_by(now.until, &event);
+        let goes = self.happened(event, now);
+        if let Some(done) = ended {
+            self.done(done, now);
+        }
+        goes
+    }
+
+    fn happened(&mut self, event: SessionEvent, now: &mut Progress) -> Goes {
         match event {
-            SessionEvent::Permission(ask) if self.desk.asks == Asks::Client => {
-                let (client, commands) = (Arc::clone(&self.desk.client), self.handle.commands.clone());
-                let id = ask.id.clone();
-                let asking = self.tasks.spawn(async move {
-                    let said = client.request(asking::permission(&ask)).await;
-                    for command in asking::permitted(&ask, said) {
-                        // A session that has ended takes no commands.
-                        let _ = commands.send(command);
-                    }
-                });
-                self.asked.insert(id, asking);
-            }
-            SessionEvent::Choice { id, choices } if self.desk.asks == Asks::Client => {
-                let (client, commands) = (Arc::clone(&self.desk.client), self.handle.commands.clone());
-                let ask = id.clone();
-                let asking = self.tasks.spawn(async move {
-                    let said = client.request(asking::choice(&ask, &choices)).await;
-                    let _ = commands.send(Command::Choose { ask, chosen: asking::chosen(&choices, said) });
-                });
-                self.asked.insert(id, asking);
-            }
-            SessionEvent::Permission(ask) => {
-                self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody })
-            }
-            SessionEvent::Choice { id, .. } => self.send(Command::Choose { ask: id, chosen: Chosen::Nobody }),
+            SessionEvent::Opened(opened) => self.ground.live = live(&self.ground.prepared, opened),
+            SessionEvent::Permission(ask) => match (now.leave.answer(&ask), &self.desk.asker) {
+                (Some(answer), _) => self.send(Command::Answer { ask: ask.id, answer }),
+                (None, None) => self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody }),
+                (None, Some(asker)) => {
+                    let id = ask.id.clone();
+                    let asking = self.tasks.spawn(permission(asker.clone(), ask));
+                    self.asked.insert(id, asking);
+                }
+            },
+            SessionEvent::Choice { id, choices } => match &self.desk.asker {
+                None => self.send(Command::Choose { ask: id, chosen: Chosen::Nobody }),
+                Some(asker) => {
+                    let asking = self.tasks.spawn(questions(asker.clone(), id.clone(), choices));
+                    self.asked.insert(id, asking);
+                }
+            },
             SessionEvent::ToolEnd(end) => {
                 // A question about a call that is over is taken back.
                 if let Some(asking) = self.asked.remove(end.result.id.as_str()) {
                     asking.abort();
                 }
             }
+            SessionEvent::Mode(mode) => self.change(|live| live.mode = mode),
+            SessionEvent::Model(model) => self.change(|live| live.model = model),
             SessionEvent::Done(done) => {
-                now.busy = false;
-                now.last = Some(done.reason);
+                (now.busy, now.until, now.leave) = (false, Until::Answered, Leave::default());
+                now.last = Some(done);
+                if let Some(model) = now.back_to.take() {
+                    self.send(Command::SetModel(model));
+                }
             }
             SessionEvent::Closed => return Goes::Over,
             _ => {}
@@ -341,10 +254,48 @@ impl Running {
         Goes::On
     }
 
+    fn change(&mut self, change: impl FnOnce(&mut Live)) {
+        if let Some(live) = &mut self.ground.live {
+            change(live);
+        }
+    }
+
+    fn answered(&mut self, answered: Answered) {
+        if let Some(call) = &answered.refused {
+            self.refusals.refuse(call);
+        }
+        answered.commands.into_iter().for_each(|command| self.send(command));
+    }
+
     fn send(&self, command: Command) {
         // A session that has ended takes no commands.
         let _ = self.handle.commands.send(command);
     }
+}
+
+impl Progress {
+    /// The last task decides. What the client itself interrupted is as it wanted it.
+    fn code(self) -> Result<(), Failure> {
+        match (self.failure, self.last) {
+            (Some(failure), _) => Err(failure),
+            (None, _) if self.interrupted => Err(Failure::Interrupted),
+            (None, None) => Ok(()),
+            (None, Some(done)) if done.reason == Reason::Interrupted => Ok(()),
+            (None, Some(done)) => ending::code(&done),
+        }
+    }
+}
+
+/// The session that was opened, as it begins.
+fn live(prepared: &Prepared, opened: Opened) -> Option<Live> {
+    let folder = match prepared.resumed() {
+        Ok(folder) => folder.to_owned(),
+        Err(_) => {
+            let (cwd, id) = (workspace().ok()?, opened.id.parse().ok()?);
+            session_folder(&prepared.state.join("sessions"), &cwd, &id)
+        }
+    };
+    Some(Live { folder, mode: opened.mode, model: opened.model })
 }
 
 /// Whether a session goes on.

@@ -26,6 +26,20 @@ pub(crate) struct Server {
     name: String,
 }
 
+/// A tool that a server has.
+pub(crate) struct Listed {
+    /// The server's own name of it.
+    pub(crate) name: String,
+    pub(crate) tool: Arc<dyn AnyTool>,
+}
+
+impl Listed {
+    /// The name that a model calls it by.
+    pub(crate) fn shown(&self) -> &'static str {
+        self.tool.card().name
+    }
+}
+
 impl Server {
     pub(crate) fn new(client: Arc<Client>, name: String) -> Self {
         Self { client, name }
@@ -35,12 +49,12 @@ impl Server {
     ///
     /// # Errors
     /// What went wrong, in a sentence.
-    pub(crate) async fn tools(&self) -> Result<Vec<Arc<dyn AnyTool>>, String> {
+    pub(crate) async fn tools(&self) -> Result<Vec<Listed>, String> {
         let info = json!({"name": "rail", "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": info});
         self.call("initialize", hello).await?;
         self.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})).await?;
-        let mut tools: Vec<Arc<dyn AnyTool>> = Vec::new();
+        let mut tools = Vec::new();
         let mut cursor = Value::Null;
         for _ in 0..MOST_PAGES {
             let params = if cursor.is_null() { json!({}) } else { json!({ "cursor": cursor }) };
@@ -55,7 +69,7 @@ impl Server {
         Ok(tools)
     }
 
-    fn tool(&self, listed: &Value) -> Option<Arc<dyn AnyTool>> {
+    fn tool(&self, listed: &Value) -> Option<Listed> {
         let name = listed.get("name")?.as_str()?.to_owned();
         let schema =
             listed.get("inputSchema").cloned().unwrap_or_else(|| json!({"type": "object", "properties": {}}));
@@ -74,7 +88,23 @@ impl Server {
             lane: if reads { Lane::Shared } else { Lane::Exclusive },
             shown: Shown::Whole,
         };
-        Some(Arc::new(Remote { server: self.clone(), name, card, schema }))
+        let tool = Arc::new(Remote { server: self.clone(), name: name.clone(), card, schema });
+        Some(Listed { name, tool })
+    }
+
+    /// The text that a tool gives.
+    ///
+    /// # Errors
+    /// It failed, or can't be reached; in a sentence.
+    pub(crate) async fn text(&self, tool: &str, arguments: Value) -> Result<String, String> {
+        let result = self.call("tools/call", json!({"name": tool, "arguments": arguments})).await?;
+        let content = result.get("content").and_then(Value::as_array).into_iter().flatten();
+        let texts: Vec<&str> = content.filter_map(|block| block.get("text")?.as_str()).collect();
+        let text = texts.join("\n");
+        if result.get("isError") == Some(&Value::Bool(true)) {
+            return Err(format!("`{tool}` failed: {text}"));
+        }
+        Ok(text)
     }
 
     /// Calls a method and gives its result.

@@ -7,6 +7,7 @@ use rail_proto::{Done, Reason, Spent};
 use serde_json::{Map, Value, json};
 
 use super::blocks;
+use crate::agent::ending;
 
 /// What is added up until a task is over, and over all tasks.
 #[derive(Default)]
@@ -50,7 +51,7 @@ impl Sums {
         let mut result = json!({
             "type": "result",
             "subtype": subtype(done.reason),
-            "is_error": !answered,
+            "is_error": ending::failed(done),
             "duration_ms": done.duration_ms,
             "duration_api_ms": done.api_ms,
             "num_turns": done.turns,
@@ -64,8 +65,8 @@ impl Sums {
             "targets": std::mem::take(&mut self.targets),
             "denials": denials.collect::<Vec<_>>(),
         });
-        if let (false, Value::Object(fields)) = (answered, &mut result) {
-            fields.insert("errors".to_owned(), json!([done.text]));
+        if let (Some(why), Value::Object(fields)) = (ending::errors(done), &mut result) {
+            fields.insert("errors".to_owned(), json!([why]));
         }
         result
     }

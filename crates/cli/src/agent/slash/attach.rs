@@ -5,50 +5,54 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rail_agent::Errands;
 use rail_agent::commands::{Attached, expand, mentions};
-use rail_agent::{Agent, Errands};
 use rail_image::{Bounds, shrink};
 use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
+use rail_permit::Rule;
 use rail_proto::{Command, Mode, Prompt};
 
 use super::{Step, Until};
 use crate::{Failure, output};
 
 /// What a session is told, and what ends it.
+#[derive(Default)]
 pub(crate) struct Ready {
     pub(crate) commands: Vec<Command>,
     pub(crate) until: Until,
+    /// What the task may do besides.
+    pub(crate) allowed: Vec<Rule>,
+    /// The model that is to answer it.
+    pub(crate) model: Option<String>,
 }
 
-/// Makes of a step what the session is told. Of a step that says something itself that is nothing.
-pub(crate) async fn ready(step: Step<'_>, images: Vec<Part>, agent: &Agent) -> Ready {
-    let errands = agent.errands();
+/// Makes of a step what the session is told, with more parts behind its text. Of a step that says something itself that is nothing.
+pub(crate) async fn ready(step: Step, more: Vec<Part>, errands: &Errands) -> Ready {
     match step {
-        Step::Say(_) => Ready { commands: Vec::new(), until: Until::Answered },
-        Step::Tell(command, until) => Ready { commands: vec![command], until },
-        Step::Ask(text) => submit(Vec::new(), named(text, &errands).await, images),
-        Step::Plan(text) => submit(vec![Command::SetMode(Mode::Plan)], named(text, &errands).await, images),
+        Step::Say(_) => Ready::default(),
+        Step::Tell(command, until) => Ready { commands: vec![command], until, ..Ready::default() },
+        Step::Ask(text) => submit(Vec::new(), with_named(text, more, errands).await),
+        Step::Plan(text) => submit(vec![Command::SetMode(Mode::Plan)], with_named(text, more, errands).await),
         Step::Custom(command, args) => {
-            let expanded = expand(command, &args, &errands).await;
+            let expanded = expand(&command, &args, errands).await;
             expanded.problems.iter().for_each(|problem| output::tell(&format!("warning: {problem}")));
-            agent.allow(expanded.allowed);
             let attached = expanded.attached.into_iter().flat_map(Attached::shown);
-            submit(Vec::new(), [Part::text(expanded.text)].into_iter().chain(attached).collect(), images)
+            let parts = [Part::text(expanded.text)].into_iter().chain(attached).chain(more).collect();
+            Ready { allowed: expanded.allowed, model: command.model, ..submit(Vec::new(), parts) }
         }
     }
 }
 
-fn submit(mut commands: Vec<Command>, mut parts: Vec<Part>, images: Vec<Part>) -> Ready {
-    parts.extend(images);
+pub(crate) fn submit(mut commands: Vec<Command>, parts: Vec<Part>) -> Ready {
     commands.push(Command::Submit(Prompt { id: None, parts }));
-    Ready { commands, until: Until::Answered }
+    Ready { commands, ..Ready::default() }
 }
 
-/// A text with the files that it names. What has the form of a name and is no file is only text.
-async fn named(text: String, errands: &Errands) -> Vec<Part> {
+/// The files that texts name, as they are shown. What has the form of a name and is no file is only text.
+pub(crate) async fn named(parts: &[Part], errands: &Errands) -> Vec<Part> {
     let mut seen: Vec<String> = Vec::new();
     let mut attached = Vec::new();
-    for mention in mentions(&text) {
+    for mention in parts.iter().filter_map(Part::as_text).flat_map(mentions) {
         if seen.contains(&mention.path) {
             continue;
         }
@@ -59,7 +63,14 @@ async fn named(text: String, errands: &Errands) -> Vec<Part> {
             Some(Err(why)) => output::tell(&format!("warning: `@{}` is not attached: {why}", mention.path)),
         }
     }
-    [Part::text(text)].into_iter().chain(attached).collect()
+    attached
+}
+
+/// A text, the files that it names, and more.
+async fn with_named(text: String, more: Vec<Part>, errands: &Errands) -> Vec<Part> {
+    let text = vec![Part::text(text)];
+    let attached = named(&text, errands).await;
+    text.into_iter().chain(attached).chain(more).collect()
 }
 
 /// What an image may be at most; a target that takes less gets less.

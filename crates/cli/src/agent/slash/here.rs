@@ -3,63 +3,47 @@
 use std::fmt::Write;
 
 use anyhow::anyhow;
-use rail_agent::commands::Builtin;
 use rail_agent::memory::{Memory, MemoryPlaces};
 use rail_config::settings::HookGroup;
 use rail_config::{Which, With, show_toml};
 use rail_permit::{Mode, Rule};
 
+use super::{Ground, Offered, offered};
 use crate::Failure;
-use crate::agent::open::Prepared;
 use crate::clock::Now;
 use crate::permission::workspace;
 use crate::table::{Side, lines};
 
 /// The commands there are.
-pub(super) fn help(ground: &Prepared) -> String {
-    let row = |name: String, hint: &str, help: &str| {
-        vec![format!("/{name} {hint}").trim_end().to_owned(), help.to_owned()]
-    };
-    let mut rows: Vec<Vec<String>> =
-        Builtin::ALL.iter().map(|each| row(each.name().to_owned(), each.hint(), each.help())).collect();
-    rows.extend(ground.commands.custom().iter().map(|custom| {
-        row(custom.name.clone(), custom.argument_hint.as_deref().unwrap_or_default(), &custom.description)
-    }));
+pub(super) fn help(ground: &Ground) -> String {
+    let row = |each: Offered| vec![format!("/{} {}", each.name, each.hint).trim_end().to_owned(), each.help];
+    let rows: Vec<Vec<String>> = offered(&ground.prepared).into_iter().map(row).collect();
     let mut out = lines(&[Side::Left, Side::Left], &rows);
-    for problem in ground.commands.problems() {
+    for problem in ground.prepared.commands.problems() {
         let _ = writeln!(out, "warning: {problem}");
     }
     out
 }
 
 /// The models that can be asked for.
-pub(super) fn models(ground: &Prepared) -> String {
-    let routing = &ground.loaded.routing;
+pub(super) fn models(ground: &Ground) -> String {
+    let routing = &ground.prepared.loaded.routing;
     let mut out = String::new();
     for (name, provider) in &routing.providers {
         let models: Vec<&str> = provider.models.keys().map(String::as_str).collect();
         let models = if models.is_empty() { "any that it serves".to_owned() } else { models.join(", ") };
         let _ = writeln!(out, "{name}: {models}");
     }
-    for (alias, target) in &ground.loaded.settings.aliases {
+    for (alias, target) in &ground.prepared.loaded.settings.aliases {
         let _ = writeln!(out, "{alias} = {target}");
     }
     out + "`/model NAME` switches a session that goes on, `-m NAME` says it for one run\n"
 }
 
-/// The providers there are.
-pub(super) fn providers(ground: &Prepared) -> String {
-    let providers = ground.loaded.routing.providers.values();
-    let mut out: String =
-        providers.map(|provider| format!("{}  {}\n", provider.name, provider.base_url)).collect();
-    out.push_str("`rail provider list` shows their health, `rail provider use NAME` puts one first\n");
-    out
-}
-
 /// What is allowed, asked about and denied.
-pub(super) fn permissions(ground: &Prepared) -> Result<String, Failure> {
-    let policy = ground.policy()?;
-    let mode = match policy.mode {
+pub(super) fn permissions(ground: &Ground) -> Result<String, Failure> {
+    let policy = ground.prepared.policy()?;
+    let mode = match ground.live.as_ref().map_or(policy.mode, |live| in_force(live.mode)) {
         Mode::Default => "default: what writes, runs or uses the network is asked about",
         Mode::AcceptEdits => "accept-edits: files of the workspace are edited without asking",
         Mode::Plan => "plan: only what reads is done",
@@ -76,11 +60,20 @@ pub(super) fn permissions(ground: &Prepared) -> Result<String, Failure> {
     Ok(out)
 }
 
+fn in_force(mode: rail_proto::Mode) -> Mode {
+    match mode {
+        rail_proto::Mode::Default => Mode::Default,
+        rail_proto::Mode::AcceptEdits => Mode::AcceptEdits,
+        rail_proto::Mode::Plan => Mode::Plan,
+        rail_proto::Mode::Bypass => Mode::Bypass,
+    }
+}
+
 /// The memory files that are loaded.
-pub(super) fn memory(ground: &Prepared) -> Result<String, Failure> {
-    let user = ground.loaded.places.as_ref().map(|places| places.config.as_path());
-    let names = &ground.loaded.settings.agent.memory_files;
-    let places = MemoryPlaces::find(&workspace()?, user, ground.env.home(), names);
+pub(super) fn memory(ground: &Ground) -> Result<String, Failure> {
+    let user = ground.prepared.loaded.places.as_ref().map(|places| places.config.as_path());
+    let names = &ground.prepared.loaded.settings.agent.memory_files;
+    let places = MemoryPlaces::find(&workspace()?, user, ground.prepared.env.home(), names);
     let found = Memory::new(places, || Now::read().instant).begin();
     let mut out = String::new();
     for file in &found.files {
@@ -99,8 +92,8 @@ pub(super) fn memory(ground: &Prepared) -> Result<String, Failure> {
 }
 
 /// The hooks of each moment.
-pub(super) fn hooks(ground: &Prepared) -> String {
-    let value = serde_json::to_value(&ground.loaded.settings.hooks).unwrap_or_default();
+pub(super) fn hooks(ground: &Ground) -> String {
+    let value = serde_json::to_value(&ground.prepared.loaded.settings.hooks).unwrap_or_default();
     let mut out = String::new();
     for (moment, groups) in value.as_object().into_iter().flatten() {
         let groups: Vec<HookGroup> = serde_json::from_value(groups.clone()).unwrap_or_default();
@@ -115,11 +108,11 @@ pub(super) fn hooks(ground: &Prepared) -> String {
 }
 
 /// The settings with their origins, or those whose keys begin so.
-pub(super) fn config(key: &str, ground: &Prepared) -> Result<String, Failure> {
+pub(super) fn config(key: &str, ground: &Ground) -> Result<String, Failure> {
     if key.is_empty() {
-        return Ok(show_toml(&ground.loaded, Which::Changed, With::Origins));
+        return Ok(show_toml(&ground.prepared.loaded, Which::Changed, With::Origins));
     }
-    let all = rail_config::show_json(&ground.loaded, Which::All, With::Origins);
+    let all = rail_config::show_json(&ground.prepared.loaded, Which::All, With::Origins);
     let mut out = String::new();
     for (path, said) in all.as_object().into_iter().flatten() {
         let is_meant = path == key || path.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', '[']));

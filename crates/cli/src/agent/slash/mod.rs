@@ -1,20 +1,26 @@
-//! Slash commands without a terminal interface: what `rail -p "/…"` does.
+//! Slash commands without a terminal interface: what `rail -p "/…"` does, and a message of a client that begins with `/`.
 
 mod attach;
+mod elsewhere;
+mod ground;
 mod here;
+mod leave;
+mod offered;
 mod session;
 
 use anyhow::anyhow;
 use rail_agent::commands::{Builtin, CustomCommand, Typed};
 use rail_proto::{Command, Mode, What};
 
-use super::open::Prepared;
 use crate::Failure;
 
-pub(crate) use attach::{Ready, images, ready};
+pub(crate) use attach::{Ready, images, named, ready, submit};
+pub(crate) use ground::{Ground, Live};
+pub(crate) use leave::Leave;
+pub(crate) use offered::{Offered, offered};
 
 /// What becomes of what the user typed.
-pub(crate) enum Step<'a> {
+pub(crate) enum Step {
     /// The answer is there already, and no model is asked.
     Say(String),
     /// The session is told something, and its answer is the end.
@@ -24,13 +30,14 @@ pub(crate) enum Step<'a> {
     /// The model plans what the text says.
     Plan(String),
     /// A command of the user's own is to be answered.
-    Custom(&'a CustomCommand, String),
+    Custom(Box<CustomCommand>, String),
 }
 
 /// What ends a task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Until {
     /// The model has answered.
+    #[default]
     Answered,
     /// The conversation is shorter, or could not be made so.
     Compacted,
@@ -46,11 +53,11 @@ pub(crate) enum Until {
 const INIT: &str = include_str!("../texts/init.md");
 
 /// What becomes of a text.
-pub(crate) fn step<'a>(text: &str, ground: &'a Prepared) -> Result<Step<'a>, Failure> {
-    match ground.commands.read(text) {
+pub(crate) fn step(text: &str, ground: &Ground) -> Result<Step, Failure> {
+    match ground.prepared.commands.read(text) {
         Typed::Text => Ok(Step::Ask(text.to_owned())),
         Typed::Builtin(builtin, args) => run(builtin, &args, ground),
-        Typed::Custom(command, args) => Ok(Step::Custom(command, args)),
+        Typed::Custom(command, args) => Ok(Step::Custom(Box::new(command.clone()), args)),
         Typed::Unknown { name, nearest } => {
             let meant = nearest.map(|name| format!("did you mean `/{name}`? ")).unwrap_or_default();
             Err(Failure::Usage(anyhow!("there is no command `/{name}`; {meant}`/help` lists all")))
@@ -59,12 +66,15 @@ pub(crate) fn step<'a>(text: &str, ground: &'a Prepared) -> Result<Step<'a>, Fai
 }
 
 /// One line for each command.
-fn run(builtin: Builtin, args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
+fn run(builtin: Builtin, args: &str, ground: &Ground) -> Result<Step, Failure> {
     match builtin {
         Builtin::Help => Ok(Step::Say(here::help(ground))),
         Builtin::Model => Ok(model(args, ground)),
         Builtin::Init => Ok(Step::Ask(init(args))),
-        Builtin::Provider => Ok(Step::Say(here::providers(ground))),
+        Builtin::Route => elsewhere::route(args, ground).map(Step::Say),
+        Builtin::Provider => elsewhere::provider(args, ground).map(Step::Say),
+        Builtin::Generation => elsewhere::generation(args, ground).map(Step::Say),
+        Builtin::Doctor => elsewhere::doctor(ground).map(Step::Say),
         Builtin::Permissions => here::permissions(ground).map(Step::Say),
         Builtin::Memory => here::memory(ground).map(Step::Say),
         Builtin::Hooks => Ok(Step::Say(here::hooks(ground))),
@@ -80,32 +90,21 @@ fn run(builtin: Builtin, args: &str, ground: &Prepared) -> Result<Step<'static>,
         Builtin::Sessions => session::sessions(args, ground).map(Step::Say),
         Builtin::Fork => session::fork(ground).map(Step::Say),
         Builtin::Export => session::export(args, ground).map(Step::Say),
-        Builtin::Resume => elsewhere(builtin, "go on with a session by `rail -c` or `rail -r ID`"),
-        Builtin::Route => elsewhere(builtin, "`rail route explain` says which model answers, and why"),
-        Builtin::Generation => {
-            elsewhere(builtin, "say `--generation genN`; `rail tool list` shows the tools")
-        }
-        Builtin::Doctor => {
-            elsewhere(builtin, "`rail config check` and `rail provider test` say what is wrong")
-        }
-        Builtin::Agents | Builtin::Mcp | Builtin::Skills => {
-            elsewhere(builtin, "there are none in this version")
-        }
-        Builtin::Theme | Builtin::Quit => {
-            elsewhere(builtin, "without one there is nothing to change or leave")
-        }
+        Builtin::Resume => absent(builtin, "go on with a session by `rail -c` or `rail -r ID`"),
+        Builtin::Agents | Builtin::Mcp | Builtin::Skills => absent(builtin, "there are none in this version"),
+        Builtin::Theme | Builtin::Quit => absent(builtin, "without one there is nothing to change or leave"),
     }
 }
 
 /// A command that is for the terminal interface alone.
-fn elsewhere(builtin: Builtin, instead: &str) -> Result<Step<'static>, Failure> {
+fn absent(builtin: Builtin, instead: &str) -> Result<Step, Failure> {
     let name = builtin.name();
     Err(Failure::Usage(anyhow!("`/{name}` is for the terminal interface; {instead}")))
 }
 
 /// A command that makes sense only in a session that goes on.
-fn resumed(ground: &Prepared, command: Command, until: Until) -> Result<Step<'static>, Failure> {
-    ground.resumed()?;
+fn resumed(ground: &Ground, command: Command, until: Until) -> Result<Step, Failure> {
+    ground.session()?;
     Ok(Step::Tell(command, until))
 }
 
@@ -117,7 +116,7 @@ fn init(args: &str) -> String {
     if args.is_empty() { INIT.to_owned() } else { format!("{INIT}\nThe user adds: {args}") }
 }
 
-fn model(args: &str, ground: &Prepared) -> Step<'static> {
+fn model(args: &str, ground: &Ground) -> Step {
     match args {
         "" => Step::Say(here::models(ground)),
         name => Step::Tell(Command::SetModel(name.to_owned()), Until::Model),
@@ -125,7 +124,7 @@ fn model(args: &str, ground: &Prepared) -> Step<'static> {
 }
 
 /// Planning begins, with something to plan or for the next prompt; without that, and while planning already, it ends.
-fn plan(args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
+fn plan(args: &str, ground: &Ground) -> Result<Step, Failure> {
     if !args.is_empty() {
         return Ok(Step::Plan(args.to_owned()));
     }
@@ -133,7 +132,7 @@ fn plan(args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
     Ok(Step::Tell(Command::SetMode(mode), Until::Mode))
 }
 
-fn rewind(args: &str, ground: &Prepared) -> Result<Step<'static>, Failure> {
+fn rewind(args: &str, ground: &Ground) -> Result<Step, Failure> {
     let mut words = args.split_whitespace();
     let Some(turn) = words.next() else { return session::messages(ground).map(Step::Say) };
     let wrong = || {

@@ -8,28 +8,31 @@ use rail_edit::diff::{FileDiff, Mark};
 use rail_journal::snapshots::{Limits, Snapshots};
 use rail_journal::store::Store;
 use rail_journal::{Resumed, UnixMillis, project_key};
-use rail_proto::Todo;
+use rail_proto::{Mode, Todo};
 
+use super::Ground;
 use crate::Failure;
-use crate::agent::open::Prepared;
 use crate::clock::Now;
 use crate::permission::workspace;
 use crate::sessions::{self, Folders, Format};
 
-fn view(ground: &Prepared) -> Result<Resumed, Failure> {
-    Ok(rail_journal::view(ground.resumed()?).context("the session can't be read")?)
+pub(super) fn view(ground: &Ground) -> Result<Resumed, Failure> {
+    Ok(rail_journal::view(ground.session()?).context("the session can't be read")?)
 }
 
 /// Whether the session that goes on is planning.
-pub(super) fn is_planning(ground: &Prepared) -> Result<bool, Failure> {
-    if ground.resumed().is_err() {
+pub(super) fn is_planning(ground: &Ground) -> Result<bool, Failure> {
+    if let Some(live) = &ground.live {
+        return Ok(live.mode == Mode::Plan);
+    }
+    if ground.session().is_err() {
         return Ok(false);
     }
     Ok(view(ground)?.state.mode.as_deref() == Some("plan"))
 }
 
 /// The list of what is to be done.
-pub(super) fn todo(ground: &Prepared) -> Result<String, Failure> {
+pub(super) fn todo(ground: &Ground) -> Result<String, Failure> {
     let todos = view(ground)?.state.todos.unwrap_or_default();
     let todos: Vec<Todo> = serde_json::from_value(todos).unwrap_or_default();
     if todos.is_empty() {
@@ -39,7 +42,7 @@ pub(super) fn todo(ground: &Prepared) -> Result<String, Failure> {
 }
 
 /// What the session took.
-pub(super) fn usage(ground: &Prepared) -> Result<String, Failure> {
+pub(super) fn usage(ground: &Ground) -> Result<String, Failure> {
     let session = view(ground)?;
     let totals = session.state.sum.totals;
     let mut out = format!("messages {}\nrequests {}\n", totals.turns, totals.requests);
@@ -58,16 +61,16 @@ pub(super) fn usage(ground: &Prepared) -> Result<String, Failure> {
 }
 
 /// The user's messages with their numbers.
-pub(super) fn messages(ground: &Prepared) -> Result<String, Failure> {
-    let turns = rail_journal::turns(ground.resumed()?).context("the session can't be read")?;
+pub(super) fn messages(ground: &Ground) -> Result<String, Failure> {
+    let turns = rail_journal::turns(ground.session()?).context("the session can't be read")?;
     let lines = turns.iter().enumerate().map(|(at, turn)| format!("{}  {}\n", at + 1, turn.title));
     Ok(lines.collect::<String>() + "`/rewind N [code|conversation|both]` goes back to before message N\n")
 }
 
 /// What the session has changed in files: each step by itself, so that what others changed between them is not shown.
-pub(super) fn diff(ground: &Prepared) -> Result<String, Failure> {
+pub(super) fn diff(ground: &Ground) -> Result<String, Failure> {
     let session = view(ground)?;
-    let store = Store::at(ground.state.join("snapshots").join(project_key(&session.opened.cwd)));
+    let store = Store::at(ground.prepared.state.join("snapshots").join(project_key(&session.opened.cwd)));
     let snapshots = Snapshots::open(store, &session.opened.cwd, Limits::default());
     let done = session.snapshots.len().saturating_sub(session.undone);
     let mut spans = Vec::new();
@@ -105,8 +108,8 @@ fn file_diff(file: &FileDiff, out: &mut String) {
 }
 
 /// The sessions of this folder, or the places where words stand in them.
-pub(super) fn sessions(words: &str, ground: &Prepared) -> Result<String, Failure> {
-    let (folder, cwd) = (ground.state.join("sessions"), workspace()?);
+pub(super) fn sessions(words: &str, ground: &Ground) -> Result<String, Failure> {
+    let (folder, cwd) = (ground.prepared.state.join("sessions"), workspace()?);
     let told = if words.is_empty() {
         let listing = rail_journal::list(&folder, Some(&cwd)).context("sessions can't be listed")?;
         sessions::table(&listing, Folders::Same, Now::read().unix)
@@ -116,22 +119,22 @@ pub(super) fn sessions(words: &str, ground: &Prepared) -> Result<String, Failure
         sessions::told(&found.hits)
     };
     let told = if told.is_empty() { format!("`{words}` was not found\n") } else { told };
-    Ok(ground.loaded.mask([]).cover(&told).into_owned())
+    Ok(ground.prepared.loaded.mask([]).cover(&told).into_owned())
 }
 
 /// A copy of the session.
-pub(super) fn fork(ground: &Prepared) -> Result<String, Failure> {
+pub(super) fn fork(ground: &Ground) -> Result<String, Failure> {
     let now = UnixMillis(Now::read().unix.saturating_mul(1000));
-    let forked = rail_journal::fork(&ground.state.join("sessions"), ground.resumed()?, None, now);
+    let forked = rail_journal::fork(&ground.prepared.state.join("sessions"), ground.session()?, None, now);
     let (writer, _) = forked.context("the session can't be forked")?;
     let id = writer.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(format!("{id}\n"))
 }
 
 /// The session as Markdown or JSON, to a file if one is named.
-pub(super) fn export(file: &str, ground: &Prepared) -> Result<String, Failure> {
+pub(super) fn export(file: &str, ground: &Ground) -> Result<String, Failure> {
     let file = (!file.is_empty()).then(|| Path::new(file));
-    let text = sessions::exported(ground.resumed()?, Format::of(file), &ground.loaded.mask([]))?;
+    let text = sessions::exported(ground.session()?, Format::of(file), &ground.prepared.loaded.mask([]))?;
     let Some(file) = file else { return Ok(text) };
     sessions::write(file, &text)?;
     Ok(format!("written to {}\n", file.display()))
