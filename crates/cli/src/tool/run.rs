@@ -68,7 +68,7 @@ impl Run {
         let seen = Seen::of(&loaded, &session.workspace);
         session.stamps = seen.load();
         let session = Arc::new(session);
-        let asks = Terminal { workspace: session.workspace.clone(), trusted, confine: session.confine };
+        let asks = Terminal { workspace: session.workspace.clone(), trusted };
         let parts = Parts {
             registry,
             session: Arc::clone(&session),

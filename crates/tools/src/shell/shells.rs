@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rail_sandbox::{Groups, Input, Launch, Process, Shape};
+use rail_sandbox::confine::ConfineError;
+use rail_sandbox::{Groups, Input, Launch, Process, Shape, StartError};
 use rail_tool::{Session, ToolFault};
 use tokio::sync::OnceCell;
 
@@ -70,6 +71,7 @@ impl Shells {
             input: order.input,
             fed,
             shape: order.shape,
+            support: session.support.clone(),
             file: Some(
                 session
                     .folder
@@ -79,7 +81,7 @@ impl Shells {
             ..Launch::default()
         };
         let started = self.groups.start(launch);
-        started.map(Arc::new).map_err(|error| ToolFault::new(format!("the command was not run: {error}")))
+        started.map(Arc::new).map_err(|error| not_run(&error))
     }
 
     /// Whether one more command can run in the background.
@@ -165,6 +167,17 @@ impl Shells {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Background>>> {
         self.background.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why a command did not start; where the sandbox is the reason, the user may want it outside.
+fn not_run(error: &StartError) -> ToolFault {
+    let way_out = match error {
+        StartError::Confine(
+            ConfineError::CantHide { .. } | ConfineError::Impossible { .. } | ConfineError::Failed { .. },
+        ) => "; if it is needed, call again with `dangerouslyDisableSandbox: true`, which asks the user",
+        StartError::Confine(ConfineError::HiddenHere { .. }) | StartError::System { .. } => "",
+    };
+    ToolFault::new(format!("the command was not run: {error}{way_out}"))
 }
 
 impl Background {

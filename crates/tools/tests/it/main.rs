@@ -29,4 +29,5 @@ mod scratch;
 mod sequentialthinking;
 mod todo_write;
 mod touched;
+mod unconfined;
 mod write_file;
