@@ -58,7 +58,7 @@ impl Asks for No {
 fn stand(scratch: &Scratch, asked: &No) -> (Policy, Confine, Vec<(Question, String)>) {
     let probe = |(tool, input): &(&str, &str)| {
         let outcome = scratch.run(tool, &serde_json::from_str::<Value>(input).unwrap());
-        let question = asked.0.lock().unwrap().pop().expect("it was not asked about");
+        let question = asked.0.lock().unwrap().pop().unwrap();
         (question, outcome.text())
     };
     let probes = PROBES.iter().map(probe).collect();
