@@ -11,6 +11,8 @@ pub struct Question {
     pub always_asks: bool,
     /// What can be allowed for longer, the narrowest first; empty where nothing can.
     pub offers: Vec<Offer>,
+    /// What whoever is asked is to know besides, in sentences: what this system can't do.
+    pub note: Option<String>,
     // In a box, so that a verdict is not as large as its largest kind.
     pub(crate) grant: Box<Grant>,
 }
@@ -64,6 +66,7 @@ impl Question {
             reason,
             always_asks: true,
             offers: Vec::new(),
+            note: None,
             grant: Box::new(grant),
         }
     }

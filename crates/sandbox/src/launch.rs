@@ -3,7 +3,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::confine::ConfineError;
-use crate::{Bounds, Shape};
+use crate::{Bounds, Shape, Support};
 
 /// What is started.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Launch {
     pub streams: Streams,
     /// What it may do.
     pub shape: Shape,
+    /// What the system can do to confine it; where nobody says, that is found out.
+    pub support: Option<Support>,
     /// How much of its output is kept.
     pub bounds: Bounds,
     /// Where its output is kept once it is too long for memory.

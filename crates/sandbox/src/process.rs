@@ -11,12 +11,12 @@ use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::confine::{ConfineError, dress};
+use crate::confine::{ConfineError, dress, dress_on};
 use crate::launch::{Input, Launch, StartError, Streams};
 use crate::pump::{Errors, Pump, feed};
 use crate::tape::{More, Tape};
 use crate::trace::{self, Trace};
-use crate::{Ended, Kept, Piece, Shape, Straggler, leader};
+use crate::{Ended, Kept, Piece, Shape, Straggler, Support, leader};
 
 /// All that a session starts. Dropping it ends whatever is left of it, also what went into sessions of its own.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl From<io::Error> for Stopped {
 }
 
 fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
-    let Launch { program, args, env, cwd, input, fed, streams, shape, bounds, file } = launch;
+    let Launch { program, args, env, cwd, input, fed, streams, shape, support, bounds, file } = launch;
     let mut tasks = JoinSet::new();
     let (output, output_end) = wire()?;
     let output = pipe::Receiver::from_owned_fd(output)?;
@@ -154,7 +154,7 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
         }
     };
     command.stdin(stdin).stdout(output_end).stderr(errors_end);
-    let child = spawn(command, inherit, &shape)?;
+    let child = spawn(command, inherit, (&shape, support.as_ref()))?;
     let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     let [tape, errors_tape] = [bounds; 2].map(|bounds| Mutex::new(Tape::new(bounds)));
     let shared = Arc::new(Shared { tape, errors: errors_tape, trace: Trace { leader, mark } });
@@ -168,10 +168,14 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
 fn spawn(
     mut command: std::process::Command,
     inherit: Vec<OwnedFd>,
-    shape: &Shape,
+    (shape, support): (&Shape, Option<&Support>),
 ) -> Result<tokio::process::Child, Stopped> {
     command.args(inherit.iter().map(|end| format!("/dev/fd/{}", end.as_raw_fd())));
-    let dressed = dress(&mut command, shape).map_err(Stopped::Confine)?;
+    let dressed = match support {
+        Some(support) => dress_on(&mut command, shape, support),
+        None => dress(&mut command, shape),
+    };
+    let dressed = dressed.map_err(Stopped::Confine)?;
     // After the confinement, which takes all descriptors from the child.
     leader::lead(&mut command, inherit);
     let child = tokio::process::Command::from(command).kill_on_drop(true).spawn();

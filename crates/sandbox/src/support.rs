@@ -69,6 +69,15 @@ impl Support {
         Err(ConfineError::Impossible { missing })
     }
 
+    /// What is to be known before a command is allowed, where this system can't confine it as it should; nothing where it can.
+    pub fn lacks(&self) -> Option<String> {
+        match (self.ready(), &self.namespaces) {
+            (Err(_), _) => Some(self.says()),
+            (Ok(()), Err(why)) if cfg!(target_os = "linux") => Some(without_namespaces(why)),
+            (Ok(()), _) => None,
+        }
+    }
+
     /// What a confined command can't do here, and what it still can: one line for each part, for people.
     pub fn says(&self) -> String {
         if cfg!(target_os = "macos") {
@@ -112,16 +121,17 @@ impl Support {
                     "secret files are hidden; git's hooks and settings stay as they are; modes, owners and times of files outside stay as they are; with the network off, commands meet only themselves on the loopback",
                 );
             }
-            Err(why) => line(
-                "No namespaces",
-                &format!(
-                    "{why}: secret files can't be hidden, so commands that could read them ask; git's hooks and settings in the workspace can be changed; modes, owners and times of your files can be changed, and shared memory reached; with the network off there is no loopback either, and there are no new terminals"
-                ),
-            ),
+            Err(why) => lines.push_str(&without_namespaces(why)),
         }
         lines.truncate(lines.trim_end().len());
         lines
     }
+}
+
+fn without_namespaces(why: &str) -> String {
+    format!(
+        "No namespaces: {why}: secret files can't be read where commands don't write, but their names can be seen; where commands do write they can't be hidden, so with one in the workspace a command runs only outside of the sandbox, which you are asked about; git's hooks and settings in the workspace can be changed; modes, owners and times of your files can be changed, and shared memory reached; with the network off there is no loopback either, and there are no new terminals."
+    )
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -146,7 +156,7 @@ mod tests {
         insta::assert_snapshot!(system(4, none()).says(), @"
         Landlock 4: commands write only where they may, reach only harmless devices and trace no other process, but can signal your other processes (Linux 6.12 or newer would stop that).
         seccomp: commands make no mounts, load nothing into the kernel and touch neither keys nor clocks.
-        No namespaces: namespaces can't be made here (moving into namespaces of its own: not permitted): secret files can't be hidden, so commands that could read them ask; git's hooks and settings in the workspace can be changed; modes, owners and times of your files can be changed, and shared memory reached; with the network off there is no loopback either, and there are no new terminals.
+        No namespaces: namespaces can't be made here (moving into namespaces of its own: not permitted): secret files can't be read where commands don't write, but their names can be seen; where commands do write they can't be hidden, so with one in the workspace a command runs only outside of the sandbox, which you are asked about; git's hooks and settings in the workspace can be changed; modes, owners and times of your files can be changed, and shared memory reached; with the network off there is no loopback either, and there are no new terminals.
         ");
         insta::assert_snapshot!(system(1, Ok(Namespaces::Direct)).says(), @"
         Landlock 1: commands write only where they may, reach only harmless devices and trace no other process, but can signal your other processes (Linux 6.12 or newer would stop that).
@@ -155,6 +165,18 @@ mod tests {
         Namespaces: secret files are hidden; git's hooks and settings stay as they are; modes, owners and times of files outside stay as they are; with the network off, commands meet only themselves on the loopback.
         ");
         insta::assert_snapshot!(system(2, none()).says(), @"No sandbox: commands can't be confined on this system: Landlock of this kernel can't keep a command from emptying files (Linux 6.2 or newer is needed), and namespaces can't be made here (moving into namespaces of its own: not permitted); with `--sandbox off` they run with all your rights, each one asked for.");
+    }
+
+    #[test]
+    fn what_is_missing_is_said_and_nothing_else() {
+        assert_eq!(system(7, Ok(Namespaces::InUser)).lacks(), None);
+        let lacks = system(7, none()).lacks().unwrap();
+        assert!(
+            lacks.starts_with("No namespaces: ") && system(7, none()).says().ends_with(&lacks),
+            "{lacks}"
+        );
+        let lacks = system(2, none()).lacks().unwrap();
+        assert!(lacks.starts_with("No sandbox: "), "{lacks}");
     }
 
     #[test]

@@ -3,6 +3,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use rail_sandbox::Support;
+
 use crate::{Limits, Services, Stamps};
 
 /// What all calls of a session share.
@@ -18,6 +20,8 @@ pub struct Session {
     pub folder: PathBuf,
     /// How commands are confined.
     pub confine: Confine,
+    /// What the system can do to confine them; where nobody says, that is found out.
+    pub support: Option<Support>,
     /// Folders of this program's own that are made, empty, before a command could make them: what is there can be kept.
     pub own: Vec<PathBuf>,
     /// The environment that commands get, before a login shell adds its own.
@@ -57,6 +61,7 @@ impl Session {
             temp: None,
             folder,
             confine: Confine::default(),
+            support: None,
             own: Vec::new(),
             env: Vec::new(),
             withheld: BTreeSet::new(),

@@ -72,11 +72,17 @@ pub(super) fn permission(call: HookedCall, question: &Question) -> PermissionAsk
         tool: call.tool,
         input: call.input,
         doing: question.facets.iter().map(doing).collect(),
-        why: question.reason.why.clone(),
+        why: why(question),
         always_asks: question.always_asks,
         offers: question.offers.iter().map(leave).collect(),
         without_anybody: without_anybody(question),
     }
+}
+
+/// Why it is asked, and what is to be known besides.
+fn why(question: &Question) -> String {
+    let why = &question.reason.why;
+    question.note.as_ref().map_or_else(|| why.clone(), |note| format!("{why}. {note}"))
 }
 
 fn doing(facet: &Facet) -> Doing {
@@ -151,5 +157,26 @@ pub(super) fn to_proto(mode: rail_permit::Mode) -> rail_proto::Mode {
         rail_permit::Mode::AcceptEdits => rail_proto::Mode::AcceptEdits,
         rail_permit::Mode::Plan => rail_proto::Mode::Plan,
         rail_permit::Mode::Bypass => rail_proto::Mode::Bypass,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rail_permit::{Asked, Exec, Held, Level, Policy, Verdict, judge};
+
+    use super::*;
+
+    #[test]
+    fn what_the_system_can_t_do_stands_in_the_question() {
+        let exec = Exec { command: "make".to_owned(), cwd: "/".into(), held: Held::Sandbox };
+        let asked = Asked { tool: "bash", level: Level::Execute, facets: &[Facet::Exec(exec)] };
+        let Verdict::Ask(mut question) = judge(&Policy::default(), &asked, &rail_tool::Disk) else {
+            panic!("a command that writes is asked about")
+        };
+        let call =
+            || HookedCall { id: "1".to_owned(), tool: "bash".to_owned(), input: serde_json::Value::Null };
+        let before = permission(call(), &question).why;
+        question.note = Some("No namespaces: none here.".to_owned());
+        assert_eq!(permission(call(), &question).why, format!("{before}. No namespaces: none here."));
     }
 }

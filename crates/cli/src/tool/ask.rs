@@ -5,8 +5,7 @@ use std::io::{BufRead, IsTerminal, Write as _, stderr, stdin};
 
 use rail_config::Inputs;
 use rail_permit::{Answer, Facet, Question, Rule, Scope};
-use rail_sandbox::Support;
-use rail_tool::{Asks, BoxFuture, Choices, Chosen, Confine, HookedCall, Reply};
+use rail_tool::{Asks, BoxFuture, Choices, Chosen, HookedCall, Reply};
 
 use super::choose;
 use crate::output::harmless;
@@ -15,16 +14,6 @@ use crate::output::harmless;
 pub(super) struct Terminal {
     /// Where the configuration comes from, for what is allowed for always.
     pub(super) inputs: Inputs,
-    /// How commands are to be confined.
-    pub(super) confine: Confine,
-}
-
-/// What is to be known before a command is allowed that can't be confined here; nothing where it can, or need not be.
-fn unconfined(confine: Confine, support: &Support) -> Option<String> {
-    match confine {
-        Confine::Off => None,
-        Confine::Workspace | Confine::ReadOnly => support.ready().is_err().then(|| support.says()),
-    }
 }
 
 impl Asks for Terminal {
@@ -34,12 +23,7 @@ impl Asks for Terminal {
                 return Answer::Nobody(nobody(question)).into();
             }
             let question = question.clone();
-            let confine = self.confine;
-            let asked = tokio::task::spawn_blocking(move || {
-                let runs = question.facets.iter().any(|facet| matches!(facet, Facet::Exec(_)));
-                let note = runs.then(|| unconfined(confine, &rail_sandbox::support())).flatten();
-                talk(&note.map(|note| note + "\n").unwrap_or_default(), &question)
-            });
+            let asked = tokio::task::spawn_blocking(move || talk(&question));
             asked.await.unwrap_or(Answer::No(None)).into()
         })
     }
@@ -83,15 +67,11 @@ fn nobody(question: &Question) -> String {
     }
 }
 
-fn talk(note: &str, question: &Question) -> Answer {
+fn talk(question: &Question) -> Answer {
     loop {
         let mut err = stderr().lock();
         // A terminal that takes no question gives no answer either.
-        if err
-            .write_all(harmless(&format!("{note}{}", shown(question))).as_bytes())
-            .and_then(|()| err.flush())
-            .is_err()
-        {
+        if err.write_all(harmless(&shown(question)).as_bytes()).and_then(|()| err.flush()).is_err() {
             return Answer::No(None);
         }
         drop(err);
@@ -108,7 +88,7 @@ fn talk(note: &str, question: &Question) -> Answer {
 
 /// The question as it is shown.
 fn shown(question: &Question) -> String {
-    let mut text = String::new();
+    let mut text = question.note.as_ref().map(|note| format!("{note}\n")).unwrap_or_default();
     for facet in &question.facets {
         // Writing to a string can't fail.
         let _ = match facet {
@@ -150,17 +130,19 @@ fn read(line: &str, question: &Question) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
+    use rail_permit::{Asked, Exec, Held, Level, Policy, Verdict, judge};
+
     use super::*;
 
     #[test]
-    fn that_commands_cannot_be_confined_is_said_unless_nobody_wants_it() {
-        let missing = || Err("it is missing".to_owned());
-        let support =
-            Support { landlock: missing().map(|()| 0), seccomp: Ok(()), namespaces: Err(String::new()) };
-        let said = unconfined(Confine::Workspace, &support).unwrap();
-        assert!(said.starts_with("No sandbox: ") && said.contains("it is missing"), "{said}");
-        assert_eq!(unconfined(Confine::Off, &support), None);
-        let ready = Support { landlock: Ok(7), ..support };
-        assert_eq!(unconfined(Confine::ReadOnly, &ready), None);
+    fn what_the_system_can_t_do_stands_in_the_question() {
+        let exec = Exec { command: "make".to_owned(), cwd: "/".into(), held: Held::Sandbox };
+        let asked = Asked { tool: "bash", level: Level::Execute, facets: &[Facet::Exec(exec)] };
+        let Verdict::Ask(mut question) = judge(&Policy::default(), &asked, &rail_tool::Disk) else {
+            panic!("a command that writes is asked about")
+        };
+        assert!(shown(&question).starts_with("  runs make\n"));
+        question.note = Some("No namespaces: none here.".to_owned());
+        assert!(shown(&question).starts_with("No namespaces: none here.\n  runs make\n"));
     }
 }

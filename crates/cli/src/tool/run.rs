@@ -67,7 +67,7 @@ impl Run {
         let seen = Seen::of(&loaded, &session.workspace);
         session.stamps = seen.load();
         let session = Arc::new(session);
-        let asks = Terminal { inputs, confine: session.confine };
+        let asks = Terminal { inputs };
         let parts = Parts {
             registry,
             session: Arc::clone(&session),

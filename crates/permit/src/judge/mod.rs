@@ -93,6 +93,7 @@ pub(crate) fn verdict(cx: &Cx<'_>, found: Vec<Finding>) -> Verdict {
             facets: cx.asked.facets.to_vec(),
             always_asks: strictest == Decision::AlwaysAsk,
             offers: offers::offers(&found),
+            note: None,
             grant: Box::new(grant()),
             reason,
         }),

@@ -8,11 +8,13 @@ use std::{env, fs};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use rail_permit::shell::{Script, Simple, Word, danger, read};
+use rail_sandbox::confine::dress;
+use rail_sandbox::{Network, Shape, support};
 
 /// Programs that bash may find besides those that write down their calls.
 const REAL: &[&str] = &["bash", "env", "nice", "sh", "timeout", "xargs", "nohup", "stdbuf", "setsid", "find"];
 /// What an edit may put into a script.
-const SIGNS: &[&str] = &[
+pub(crate) const SIGNS: &[&str] = &[
     "'", "\"", "`", "$", "(", ")", "{", "}", ";", "&", "|", "<", ">", "\n", " ", "#", "\\", "=", "[", "]",
     "!", "*", ",", "-", "\\\n", "$(", "${", "((", "<(", "<<E\n", "p8", "$\\\n", "2\\\n", " -- ", " p9 ",
     "&&", "'p8'",
@@ -72,31 +74,33 @@ fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>) -> (usize,
     counts.get()
 }
 
-fn shown(script: &Script) -> String {
+pub(crate) fn shown(script: &Script) -> String {
     let line = |simple: &Simple| simple.words.iter().map(Word::shown).collect::<Vec<_>>().join(" ");
     script.commands.iter().map(|simple| format!("  seen: {}\n", line(simple))).collect()
 }
 
 /// More cases than usual, for a long search.
 #[expect(clippy::disallowed_methods, reason = "the number of cases is a test's own setting")]
-fn wanted() -> u32 {
+pub(crate) fn wanted() -> u32 {
     env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(0)
 }
 
-fn damage(script: &str, at: usize, sign: &str, removed: usize) -> String {
+pub(crate) fn damage(script: &str, at: usize, sign: &str, removed: usize) -> String {
     let before: String = script.chars().take(at).collect();
     let after: String = script.chars().skip(at + removed).collect();
     format!("{before}{sign}{after}")
 }
 
 /// Whether a command of the script may be this call.
-fn covers(script: &Script, call: &[String]) -> bool {
+pub(crate) fn covers(script: &Script, call: &[String]) -> bool {
     let Some((program, arguments)) = call.split_first() else { return true };
     script.commands.iter().any(|simple| {
-        // A program that is known only when it runs is always asked about.
-        let named =
-            simple.words.first().is_some_and(|word| word.literal().is_none_or(|word| word == program));
-        named && fits(simple.words.get(1..).unwrap_or_default(), arguments, simple)
+        let Some((first, rest)) = simple.words.split_first() else { return false };
+        match first.literal() {
+            // A program that is known only when it runs is always asked about, and may bring arguments of its own.
+            None => true,
+            Some(named) => named == program && fits(rest, arguments, simple),
+        }
     })
 }
 
@@ -114,14 +118,15 @@ fn fits(words: &[Word], arguments: &[String], simple: &Simple) -> bool {
 }
 
 /// A folder with programs that write down their calls.
-struct Ground {
-    folder: PathBuf,
+pub(crate) struct Ground {
+    pub(crate) folder: PathBuf,
     bash: PathBuf,
     runs: std::cell::Cell<usize>,
+    shape: Shape,
 }
 
 impl Ground {
-    fn new(name: &str) -> Option<Self> {
+    pub(crate) fn new(name: &str) -> Option<Self> {
         let Some(bash) = found("bash") else {
             assert!(!*CI, "bash is needed here");
             eprintln!("skipped: there is no bash");
@@ -132,19 +137,43 @@ impl Ground {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("bin")).unwrap();
         fs::create_dir_all(folder.join("work")).unwrap();
-        let text = format!(
-            "#!{}\nline=${{0##*/}}; for a; do line=\"$line\x1f$a\"; done; printf '%s\\036' \"$line\" >>\"${{0%/*}}.log\"\n",
-            found("sh").unwrap().display(),
-        );
-        for number in 0..10 {
-            executable(&folder.join(format!("bin/p{number}")), &text);
-        }
         for program in REAL {
             if let Some(real) = found(program) {
                 std::os::unix::fs::symlink(real, folder.join("bin").join(program)).unwrap();
             }
         }
-        Some(Self { folder, bash, runs: std::cell::Cell::new(0) })
+        let ground = Self { folder, bash, runs: std::cell::Cell::new(0), shape: Shape::Free };
+        (0..10).for_each(|number| ground.add(&format!("p{number}")));
+        Some(ground)
+    }
+
+    /// The same, for scripts that nobody should run outside of a sandbox.
+    pub(crate) fn confined(name: &str) -> Option<Self> {
+        if let Err(error) = support().ready() {
+            assert!(!*CI, "{error}");
+            eprintln!("skipped: {error}");
+            return None;
+        }
+        let mut ground = Self::new(name)?;
+        ground.shape = Shape::Confined {
+            writable: vec![ground.folder.clone()],
+            kept: Vec::new(),
+            hidden: Vec::new(),
+            network: Network::Off,
+        };
+        Some(ground)
+    }
+
+    /// Adds a program that writes down its calls, unless there is a real one of this name.
+    pub(crate) fn add(&self, program: &str) {
+        let text = format!(
+            "#!{}\nline=${{0##*/}}; for a; do line=\"$line\x1f$a\"; done; printf '%s\\036' \"$line\" >>\"${{0%/*}}.log\"\n",
+            found("sh").unwrap().display(),
+        );
+        let path = self.folder.join("bin").join(program);
+        if !path.exists() {
+            executable(&path, &text);
+        }
     }
 
     /// Runs a script, and gives how programs were called.
@@ -152,7 +181,7 @@ impl Ground {
         clippy::disallowed_methods,
         reason = "the test is the driver of the shell that it compares with"
     )]
-    fn calls(&self, script: &str) -> Vec<Vec<String>> {
+    pub(crate) fn calls(&self, script: &str) -> Vec<Vec<String>> {
         // Each run has a name of its own for the programs' folder: what is left running writes to its own log.
         let number = self.runs.replace(self.runs.get() + 1);
         let bin = self.folder.join(format!("run{number}"));
@@ -167,6 +196,8 @@ impl Ground {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+        // It explains a start that failed, and here none may.
+        let _dressed = dress(&mut run, &self.shape).unwrap();
         run.status().unwrap();
         let text = fs::read(&log).unwrap();
         let text = String::from_utf8_lossy(&text);

@@ -12,6 +12,7 @@ mod explain;
 mod files;
 mod grants;
 mod hostile;
+mod hostile_runs;
 mod hostile_table;
 mod modes;
 mod properties;

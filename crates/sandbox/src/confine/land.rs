@@ -1,5 +1,6 @@
 //! Landlock's rules for a child.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub(super) struct Land<'a> {
     pub(super) network: Network,
     /// Whose terminals and shared memory the child sees.
     pub(super) devices: Devices,
+    /// What may not be read, by its true name and outside of the writable places.
+    pub(super) unreadable: &'a [PathBuf],
 }
 
 /// Whose terminals and shared memory a child sees.
@@ -48,11 +51,9 @@ pub(super) fn ruleset(land: &Land<'_>) -> Result<OwnedFd, RulesetError> {
         })?;
     }
     let rights = Rights::of(land.version);
-    // A rule gives and never takes, so that devices are left out of what may be read only by naming everything else.
     let mut rules = allow(rules.create()?, Path::new("/"), AccessFs::Execute | AccessFs::ReadDir)?;
-    for entry in fs::read_dir("/").into_iter().flatten().flatten().filter(|entry| entry.file_name() != "dev")
-    {
-        rules = allow(rules, &entry.path(), AccessFs::ReadFile.into())?;
+    for path in readable(land.unreadable) {
+        rules = allow(rules, &path, AccessFs::ReadFile.into())?;
     }
     for device in DEVICES {
         rules = allow(rules, Path::new(device), rights.device)?;
@@ -67,6 +68,20 @@ pub(super) fn ruleset(land: &Land<'_>) -> Result<OwnedFd, RulesetError> {
     }
     Option::<OwnedFd>::from(rules)
         .ok_or(RulesetError::CreateRuleset(landlock::CreateRulesetError::MissingHandledAccess))
+}
+
+/// Everything but devices and what may not be read. A rule gives and never takes, so that something is left out only by naming
+/// all that stands around it: what is made later directly in a folder around it can't be read either.
+fn readable(unreadable: &[PathBuf]) -> Vec<PathBuf> {
+    let mut around: BTreeSet<&Path> = unreadable.iter().flat_map(|path| path.ancestors().skip(1)).collect();
+    around.insert(Path::new("/"));
+    let left_out = |path: &Path| {
+        path.starts_with("/dev") || around.contains(path) || unreadable.iter().any(|hidden| hidden == path)
+    };
+    let entries = around.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+    // A link would give what it leads to, which has a name of its own.
+    let named = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    named.map(|entry| entry.path()).filter(|path| !left_out(path)).collect()
 }
 
 /// The newest version that these rules were written for; what later ones add stays free.

@@ -48,11 +48,12 @@ pub(super) fn dress(
             kept: kept.iter().filter_map(|(path, keep)| Some((places::c_path(path)?, *keep))).collect(),
             ..spaces(*kind, wish.network, &writable, &hidden, fresh(version, &writable))
         }),
-        Err(why) => match hidden.first() {
+        Err(why) => match hidden.iter().find(|(path, _)| is_in(path, &writable)) {
             Some((path, _)) => return Err(ConfineError::CantHide { path: path.clone(), why: why.clone() }),
             None => None,
         },
     };
+    let hidden: Vec<PathBuf> = hidden.into_iter().map(|(path, _)| path).collect();
     let reach = match (wish.network, &namespaces) {
         (Network::On, _) => Reach::Everybody,
         (Network::Off, Some(_)) => Reach::OwnLoopback,
@@ -63,11 +64,18 @@ pub(super) fn dress(
         writable: &writable,
         network: wish.network,
         devices: if namespaces.is_some() { Devices::Own } else { Devices::Shared },
+        // What is mounted over needs no rules, and they would cost what is made around it later.
+        unreadable: if namespaces.is_some() { &[] } else { &hidden },
     };
     let ruleset = ruleset(&land).map_err(|error| failed("Landlock's rules", io::Error::other(error)))?;
     child::arm(command, steps(namespaces, Some(ruleset), reach)?);
     let kept = kept.into_iter().map(|(path, _)| path).collect();
-    Ok(Names { writable, kept, hidden: hidden.into_iter().map(|(path, _)| path).collect() })
+    Ok(Names { writable, kept, hidden })
+}
+
+/// Whether a path is in a writable place, where a command could move it, or what is around it. Shared memory is one.
+fn is_in(path: &Path, writable: &[PathBuf]) -> bool {
+    path.starts_with("/dev") || writable.iter().any(|place| path.starts_with(place))
 }
 
 /// The version of Landlock that works here, or why none does.
@@ -315,7 +323,7 @@ mod tests {
         let says =
             |step, errno| names.explain(&Fault { step, index: 0, errno }.into_error()).unwrap().to_string();
         insta::assert_snapshot!(says(Step::Put, libc::ENOENT), @"the command was not started, because it can't be confined: keeping a place writable (`/w`): No such file or directory (os error 2); `rail doctor` says what this system can do");
-        insta::assert_snapshot!(says(Step::Hide, libc::EPERM), @"`/h` can't be hidden from commands on this system: Operation not permitted (os error 1); run the command only if it may read this, or not at all");
+        insta::assert_snapshot!(says(Step::Hide, libc::EPERM), @"`/h` can't be hidden from commands on this system: Operation not permitted (os error 1); run the command only where it may read this: outside of the sandbox");
         insta::assert_snapshot!(says(Step::Filter, libc::EINVAL), @"the command was not started, because it can't be confined: filtering system calls: Invalid argument (os error 22); `rail doctor` says what this system can do");
     }
 }

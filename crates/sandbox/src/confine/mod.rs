@@ -7,7 +7,8 @@
 //!   read-only mounts as well, and the folders around them can't be moved, hidden files are mounted over, shared memory, terminals
 //!   and System V objects are the child's own, and with the network off so is the loopback, on which it meets only itself.
 //! - *Landlock*: writes only in the writable places and on harmless devices, no other device at all, no other process traced
-//!   or signalled.
+//!   or signalled. Without namespaces hidden files outside of the writable places can't be read; those inside can't be hidden then,
+//!   since a command may move them, and so it is not started.
 //! - *seccomp*: no mounts, no new namespaces, no tracing, no rings, keys, clocks or modules, nothing typed into a terminal.
 //!   With the network off there are no sockets but those of the own loopback, and pairs. A filter can't see to whom a Unix
 //!   socket speaks, so there are none of these either: what listens outside (an agent, a desktop, a container service)
@@ -60,7 +61,7 @@ pub enum ConfineError {
     },
     /// A file or folder can't be kept from the command's eyes.
     #[error(
-        "`{}` can't be hidden from commands on this system: {why}; run the command only if it may read this, or not at all",
+        "`{}` can't be hidden from commands on this system: {why}; run the command only where it may read this: outside of the sandbox",
         path.display()
     )]
     CantHide {

@@ -34,6 +34,8 @@ def listen(family, address):
     return listener.getsockname()
 
 
+# Whoever may trace it by all other rules may do so here, also where only parents trace their children.
+libc.prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)
 # A signal that stays, so that others can see that it came.
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
 memory = ctypes.create_string_buffer(b"the-hidden-words")

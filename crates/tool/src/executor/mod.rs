@@ -1,6 +1,7 @@
 //! One visible pipeline for every call: lookup, repair, hooks, validation, permission, run, truncation, result.
 
 mod batches;
+mod caught;
 mod faults;
 mod stages;
 mod truncate;
@@ -81,6 +82,11 @@ impl Executor {
     ///
     /// Every call has its outcome, in the order of the calls.
     pub async fn run(&self, calls: Vec<ToolCall>, cancel: &CancellationToken) -> Vec<Outcome> {
+        let calls = match <[ToolCall; 1]>::try_from(calls) {
+            // Most answers have one call, which meets no other.
+            Ok([call]) => return vec![self.execute(call, cancel).await],
+            Err(calls) => calls,
+        };
         let lanes: Vec<Lane> = calls.iter().map(|call| self.lane(call)).collect();
         let mut outcomes = Vec::with_capacity(calls.len());
         let mut calls = calls.into_iter();

@@ -9,10 +9,9 @@ use rail_model::{Part, ToolCall};
 use rail_permit::{Grant, Level};
 use rail_repair::{CallFault, Found, Problem, Repair, Settled, settle};
 use serde_json::Value;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Executor, truncate::truncate};
+use super::{Executor, caught::caught, truncate::truncate};
 use crate::appeared::Absent;
 use crate::cx::Person;
 use crate::words::Names;
@@ -204,7 +203,7 @@ impl Executor {
         }
     }
 
-    /// Runs the tool in a task of its own, so that a panic is a result, and gives it a moment to end when it is cancelled.
+    /// Runs the tool, so that a panic is a result, and gives it a moment to end when it is cancelled.
     async fn run_tool(
         &self,
         permitted: Permitted,
@@ -229,18 +228,14 @@ impl Executor {
         let person =
             Person { id: seen.id.clone(), asks: Arc::clone(&self.asks), wants_plan: self.is_planning() };
         let cx = ToolCx::new(grant, Arc::clone(&self.session), shape, progress, token, person);
-        // The set ends its task when it is dropped: nothing runs on that nobody waits for.
-        let mut task = JoinSet::new();
-        task.spawn(admitted.run(cx));
-        let joined = tokio::select! {
-            joined = task.join_next() => joined,
-            () = cancelled_for(cancel, GRACE) => {
-                task.abort_all();
-                None
-            }
+        // Not in a task of its own: another thread would take that up, and had to be woken first. It ends when it is dropped, so
+        // nothing runs on that nobody waits for.
+        let ended = tokio::select! {
+            ended = caught(admitted.run(cx)) => Some(ended),
+            () = cancelled_for(cancel, GRACE) => None,
         };
         let names = self.spoken.names(card.name);
-        let ran = match joined {
+        let ran = match ended {
             Some(Ok(Ok(output))) => {
                 let mut made = Made::of(output, &names);
                 made.parts.extend(self.explained(tool.as_ref()).map(Part::text));
@@ -256,11 +251,8 @@ impl Executor {
                 let say = fault.say.in_names(&names) + &explained;
                 Err(Stopped { end: End::Failed, say, cause: fault.cause })
             }
-            None if cancel.is_cancelled() => Err(Stopped::cancelled()),
-            Some(Err(error)) => Err(Stopped::crashed(self.spoken.tool(card.name), error.to_string())),
-            None => {
-                Err(Stopped::crashed(self.spoken.tool(card.name), "it ended without a result".to_owned()))
-            }
+            Some(Err(panic)) => Err(Stopped::crashed(self.spoken.tool(card.name), panic)),
+            None => Err(Stopped::cancelled()),
         };
         let ran = with_context(ran, absent.and_then(Absent::told));
         (seen, ran)

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rail_sandbox::{Bounds, Groups, Input, Launch, Process, Shape};
+use rail_sandbox::confine::ConfineError;
+use rail_sandbox::{Bounds, Groups, Input, Launch, Process, Shape, StartError};
 use rail_tool::{Session, ToolFault};
 use tokio::sync::OnceCell;
 
@@ -72,12 +73,13 @@ impl Shells {
             input: order.input,
             fed,
             shape: order.shape,
+            support: session.support.clone(),
             bounds: Bounds { file: kept, ..Bounds::default() },
             file: (kept > 0).then(|| session.folder.join("outputs").join(format!("command-{number}.txt"))),
             ..Launch::default()
         };
         let started = self.groups.start(launch);
-        started.map(Arc::new).map_err(|error| ToolFault::new(format!("the command was not run: {error}")))
+        started.map(Arc::new).map_err(|error| not_run(&error))
     }
 
     /// Whether one more command can run in the background.
@@ -163,6 +165,17 @@ impl Shells {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Background>>> {
         self.background.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why a command did not start; where the sandbox is the reason, the user may want it outside.
+fn not_run(error: &StartError) -> ToolFault {
+    let way_out = match error {
+        StartError::Confine(
+            ConfineError::CantHide { .. } | ConfineError::Impossible { .. } | ConfineError::Failed { .. },
+        ) => "; if it is needed, call again with `dangerouslyDisableSandbox: true`, which asks the user",
+        StartError::Confine(ConfineError::HiddenHere { .. }) | StartError::System { .. } => "",
+    };
+    ToolFault::new(format!("the command was not run: {error}{way_out}"))
 }
 
 impl Background {

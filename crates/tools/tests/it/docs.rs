@@ -16,8 +16,8 @@ const HEAD: &str = "# Tools
 What a model can do in your folder. A session runs at one generation and has all tools up to it (`agent.generation`, `gen4` when not
 said). Models are shown the names that they know best, a *dialect*; calls by any name of any dialect are understood.
 
-`rail tool list` prints the tools, `rail tool run NAME --input JSON` runs one through the whole executor: repair, hooks, permission,
-sandbox. What a call needs to be allowed is in [permissions.md](permissions.md).
+`rail tool list` prints the tools, `rail tool run NAME --input JSON` runs one through the whole executor: repair, permission,
+sandbox, but without your hooks, which are for sessions. What a call needs to be allowed is in [permissions.md](permissions.md).
 
 <!-- Written by `INSTA_UPDATE=always cargo test -p rail-tools docs`. -->
 

@@ -89,6 +89,12 @@ impl Scratch {
         Self::answered("native", asks)
     }
 
+    /// With somebody who answers, and a session that was changed before anything ran.
+    pub(crate) fn asking_with(asks: Arc<dyn Asks>, change: impl FnOnce(&mut Session)) -> Self {
+        let tools = (rail_tools::registry(), Dialect::default());
+        Self::built(tempfile::tempdir().unwrap(), tools, asks, change)
+    }
+
     /// With somebody who answers, for a model that is shown a dialect.
     pub(crate) fn answered(dialect: &str, asks: Arc<dyn Asks>) -> Self {
         let tools = (rail_tools::registry(), Dialect::named(dialect));

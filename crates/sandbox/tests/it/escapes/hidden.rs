@@ -3,8 +3,8 @@ use rail_sandbox::{Namespaces, Network, Shape, Support, support};
 
 use super::Free::{AsRoot, Perhaps, Succeeds};
 use super::Stopped::ByNamespaces;
-use super::{Attack, BOTH, told, without_namespaces, withstand};
-use crate::scene::{Scene, missing, run};
+use super::{Attack, BOTH, End, attack, told, without_namespaces, withstand};
+use crate::scene::{SECRET, Scene, missing, python, run};
 
 #[test]
 fn hidden_files_are_not_read() {
@@ -65,6 +65,63 @@ fn what_can_t_be_hidden_is_said() {
         network: Network::Off,
     };
     let output = run(&mut scene.command("ls"), &nothing_there, &without).unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+}
+
+/// Attacks on what is hidden outside of the writable places, where there are no namespaces.
+const FROM_AFAR: &[(&str, &str)] = &[
+    ("by its name", "secret(OUT + '/vault/key')"),
+    ("a file", "secret(OUT + '/.env')"),
+    ("by the process's root", "secret('/proc/self/root' + OUT + '/vault/key')"),
+    ("by a link", "os.symlink(OUT + '/vault', NEW); secret(NEW + '/key')"),
+    ("by a link beside it", "secret(OUT + '/link')"),
+    ("by a hard link", "os.link(OUT + '/.env', NEW); secret(NEW)"),
+    ("moved", "os.rename(OUT + '/.env', NEW); secret(NEW)"),
+    ("by another process's root", "secret('/proc/%d/root%s/vault/key' % (PEER, OUT))"),
+    ("by another process's folder", "secret('/proc/%d/cwd/vault/key' % PEER)"),
+    ("packed", "subprocess.run(['tar', 'cf', NEW, OUT], stderr=-3); secret(NEW)"),
+    ("by its door", "os.chmod(OUT + '/closed', 0o700); secret(OUT + '/closed/key')"),
+];
+
+#[test]
+fn without_namespaces_what_stands_outside_is_hidden_all_the_same() {
+    let without = without_namespaces();
+    if python().is_none() || without.ready().is_err() {
+        return missing("python3, or Landlock without namespaces");
+    }
+    let scene = || {
+        let scene = Scene::with_peer();
+        for folder in ["outside/vault", "outside/closed"] {
+            std::fs::create_dir(scene.path(folder)).unwrap();
+            std::fs::write(scene.path(folder).join("key"), SECRET).unwrap();
+        }
+        std::fs::write(scene.path("outside/.env"), SECRET).unwrap();
+        std::os::unix::fs::symlink("vault/key", scene.path("outside/link")).unwrap();
+        scene
+    };
+    let hidden = ["outside/vault", "outside/.env", "outside/closed/key", "outside/not-there"];
+    let confined = |scene: &Scene, network| {
+        let Shape::Confined { writable, kept, .. } = scene.open(network) else { unreachable!() };
+        Shape::Confined {
+            writable,
+            kept,
+            hidden: hidden.iter().map(|name| scene.path(name)).collect(),
+            network,
+        }
+    };
+    for (name, code) in FROM_AFAR {
+        assert_eq!(attack(&scene(), &Shape::Free, &without, code), End::Done, "{name}: without the sandbox");
+        for network in BOTH {
+            let scene = scene();
+            let end = attack(&scene, &confined(&scene, *network), &without, code);
+            assert_eq!(end, End::Refused, "{name}, {network:?}");
+        }
+    }
+    let scene = scene();
+    let line = "cat ../outside/file; echo new > new; cat new; cat /etc/passwd > /dev/null";
+    let mut command = scene.command("sh");
+    let output = run(command.args(["-c", line]), &confined(&scene, Network::Off), &without).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "as it wasnew\n", "{}", told(&output));
     assert!(output.status.success(), "{}", told(&output));
 }
 

@@ -1,6 +1,6 @@
 use rail_sandbox::Network;
 
-use super::Free::{AsRoot, Perhaps, Succeeds};
+use super::Free::{AsRoot, Perhaps, Succeeds, Tested};
 use super::Stopped::Always;
 use super::{Attack, withstand};
 use crate::scene::Scene;
@@ -18,7 +18,7 @@ const ATTACKS: &[Attack] = &[
     (
         "TCP, with the first bytes",
         Always,
-        Perhaps,
+        Tested,
         "s = socket.socket(); s.sendto(b'x', 0x20000000, ('127.0.0.1', int(E['TCP']))); need(s.recv(5) == b'hello')",
     ),
     (

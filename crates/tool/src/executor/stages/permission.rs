@@ -1,11 +1,13 @@
 //! Whether a call may be done: the policy's verdict, a hook's answer, the user's.
 
-use rail_permit::{Answer, Answered, Asked, Grant, Question, Scope, Verdict, judge};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rail_permit::{Answer, Answered, Asked, Facet, Grant, Question, Scope, Verdict, judge};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Permitted, Repaired, Stopped, Valid};
-use crate::{Disk, End, Executor, FacetCx, HookAnswer, HookSay, HookedCall, Reply, ToolEvent};
+use crate::{Confine, Disk, End, Executor, FacetCx, HookAnswer, HookSay, HookedCall, Reply, ToolEvent};
 
 impl Executor {
     pub(super) async fn permission(
@@ -68,10 +70,11 @@ impl Executor {
     async fn ask(
         &self,
         valid: Valid,
-        question: Question,
+        mut question: Question,
         cancel: &CancellationToken,
     ) -> Result<Permitted, Stopped> {
         let seen = valid.seen();
+        question.note = self.unconfined(&question);
         self.watch.event(ToolEvent::Asked { id: seen.id.clone(), question: question.clone() });
         let reply = tokio::select! {
             reply = self.asks.ask(&seen, &question) => reply,
@@ -94,6 +97,20 @@ impl Executor {
         }
     }
 
+    /// That commands can't be confined here as they should be; it is said with the first question about one.
+    fn unconfined(&self, question: &Question) -> Option<String> {
+        let runs = question.facets.iter().any(|facet| matches!(facet, Facet::Exec(_)));
+        if !runs || self.session.confine == Confine::Off {
+            return None;
+        }
+        let lacks = match &self.session.support {
+            Some(support) => support.lacks(),
+            None => rail_sandbox::support().lacks(),
+        }?;
+        let said = self.session.services.get::<Said>().0.swap(true, Ordering::Relaxed);
+        (!said).then_some(lacks)
+    }
+
     fn answered(&self, question: Question, answer: Answer, id: &str) -> Result<Grant, Stopped> {
         match question.answer(answer) {
             Answered::Denied(denial) => Err(Stopped { end: End::Denied, say: denial.say, cause: None }),
@@ -112,6 +129,10 @@ impl Executor {
         }
     }
 }
+
+/// Whether it was said in this session what the system can't do.
+#[derive(Default)]
+struct Said(AtomicBool);
 
 /// Leave to do a call, or the question that it takes.
 enum Leave {
