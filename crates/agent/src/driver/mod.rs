@@ -143,7 +143,11 @@ impl Agent {
                     None => return Ok(()),
                 },
                 command = self.commands.recv() => match command {
-                    None | Some(Command::End) => return self.interrupt().await,
+                    None | Some(Command::End) => {
+                        self.interrupt().await?;
+                        // What the last calls changed is known only then, and could not be undone otherwise.
+                        return self.calls_ended().await;
+                    }
                     Some(command) => self.command(command).await?,
                 },
                 text = over(limit) => self.input(Input::Exhausted(text))?,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rail_journal::snapshots::{OnConflict, Plan, SnapshotError};
 use rail_journal::{JournalError, Note, Record, UNDONE, Way, turns};
@@ -12,6 +13,9 @@ use super::clock::today;
 use super::open::recall_notes;
 use super::world::Known;
 use crate::machine::{Input, Machine};
+
+/// How long calls that were cancelled have to come to their end, with what they changed.
+const LAST_CALLS: Duration = Duration::from_secs(10);
 
 impl Agent {
     pub(super) async fn undo(&mut self) -> Result<(), JournalError> {
@@ -76,10 +80,10 @@ impl Agent {
     }
 
     /// Waits for the last calls, which may go on for a moment behind an interruption: what they changed is known then.
-    async fn calls_ended(&mut self) -> Result<(), JournalError> {
+    pub(super) async fn calls_ended(&mut self) -> Result<(), JournalError> {
         if let (false, Some(end)) = (self.machine.is_busy(), self.last_tools.take()) {
-            // An error says the same: they have ended.
-            let _ = end.await;
+            // An error says the same: they have ended. One that can't be ended must not hold everything else.
+            let _ = tokio::time::timeout(LAST_CALLS, end).await;
         }
         while let Ok(news) = self.news.try_recv() {
             self.heard(news)?;

@@ -205,3 +205,20 @@ async fn old_snapshots_go_and_what_can_be_undone_stays() {
     assert!(!bed.work().join("a.txt").exists());
     talk.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_step_of_a_session_that_ends_at_once_can_be_undone() {
+    let bed = Bed::new(vec![run("echo x > a.txt"), says("Done.")]);
+    // So many that what changed takes a moment to be seen.
+    for number in 0..3_000 {
+        bed.write(&format!("many/{}/{number}.txt", number % 50), "text\n");
+    }
+    let mut talk = bed.open();
+    talk.ask("Go.").await;
+    let folder = bed.session();
+    talk.end().await;
+    let mut talk = bed.resume(&folder);
+    assert_eq!(restored(&mut talk, Command::Undo).await.refused, None);
+    assert!(!bed.work().join("a.txt").exists());
+    talk.end().await;
+}
