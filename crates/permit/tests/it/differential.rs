@@ -95,13 +95,16 @@ pub(crate) fn damage(script: &str, at: usize, sign: &str, removed: usize) -> Str
 pub(crate) fn covers(script: &Script, call: &[String]) -> bool {
     let Some((program, arguments)) = call.split_first() else { return true };
     script.commands.iter().any(|simple| {
-        let Some((first, rest)) = simple.words.split_first() else { return false };
-        match first.literal() {
-            // A program that is known only when it runs is always asked about, and may bring arguments of its own.
-            None => true,
-            Some(named) => named == program && fits(rest, arguments, simple),
-        }
+        // A program that is known only when it runs is always asked about.
+        let named =
+            simple.words.first().is_some_and(|word| word.literal().is_none_or(|word| word == program));
+        named && fits(simple.words.get(1..).unwrap_or_default(), arguments, simple)
     })
+}
+
+/// Whether a command of the script has a program that is known only when it runs, and may bring arguments of its own.
+pub(crate) fn has_unknown_program(script: &Script) -> bool {
+    script.commands.iter().any(|simple| simple.words.first().is_some_and(|word| word.literal().is_none()))
 }
 
 fn fits(words: &[Word], arguments: &[String], simple: &Simple) -> bool {
