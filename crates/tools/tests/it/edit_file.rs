@@ -67,7 +67,7 @@ fn a_short_file_that_was_not_read_is_shown_and_can_be_edited_then() {
 #[test]
 fn a_file_must_be_read_and_unchanged() {
     let scratch = Scratch::new();
-    scratch.write("long.txt", &"one\n".repeat(1_000));
+    scratch.write("long.txt", "one\n".repeat(1_000));
     assert_eq!(
         scratch.says("edit_file", &edit("long.txt", "one", "two")),
         "error: `{workspace}/long.txt` was not read in this session: read it with `read_file` first, then change it"
