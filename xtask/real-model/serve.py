@@ -17,6 +17,8 @@ params.n_parallel = 1
 # An old question's state, taken up again, changes the last bits of an answer, and then its words.
 params.cache_ram_mib = 0
 params.use_jinja = True
+# Who does not say a temperature gets the same answer each time.
+params.sampling.temp = 0.0
 # Work cut for another number of threads is added up in another order, which changes answers too.
 params.cpuparams.n_threads = 1
 params.cpuparams_batch.n_threads = 2

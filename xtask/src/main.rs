@@ -17,9 +17,11 @@ cargo xtask NAME
   fuzz [--seconds N] [--seed S] [TARGET...]
                                    run the targets of fuzz/, or those named, N seconds each (20 unless told);
                                    a seed makes the order of trials the same in every run
+  real-model [tasks [NAME...]] [--port P]
+                                   ten small tasks with `rail` and a real weak model on this machine (1.1 GB)
   real-model get|serve|record|check [--port P]
-                                   a real weak model on this machine: fetch it (1.1 GB), serve it, record its answers
-                                   (`--out DIR`, and ids to record only some), or check what is found in new ones
+                                   fetch it, serve it, record its answers (`--out DIR`, and ids to record only some),
+                                   or check what is found in new ones
   help                             this
 ";
 

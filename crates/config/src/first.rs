@@ -4,7 +4,7 @@ mod answers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rail_route::{Chain, Provider, Target, built_in_virtual_models};
+use rail_route::{Chain, Provider, Target, Timeouts, built_in_virtual_models};
 use rail_stdx::Secret;
 
 pub use answers::{
@@ -14,6 +14,7 @@ pub use answers::{
 use crate::found::{self, FoundProvider, KnownProvider, Local};
 use crate::import::Imported;
 use crate::import::draft::Draft;
+use crate::settings::Wait;
 use crate::{Extras, Inputs, Places, Settings, Trusted, extras};
 
 /// Longer lists of models are not written: a provider with hundreds of them would hide everything else.
@@ -64,7 +65,10 @@ impl FirstProvider {
 
     /// A provider of the catalog.
     pub fn known(known: &KnownProvider) -> Self {
-        let provider = Provider::new(&known.name, known.protocol, &known.base_url);
+        let mut provider = Provider::new(&known.name, known.protocol, &known.base_url);
+        if known.local {
+            provider = found::on_this_machine(provider);
+        }
         Self { suits: known.suits.clone(), ..Self::new(provider, "It is well known.") }
     }
 
@@ -217,6 +221,11 @@ fn provider(
     if !headers.is_empty() {
         say(draft, "Headers that are sent with every request.");
         draft.inline("headers", headers);
+    }
+    let first_token = provider.timeouts.first_token;
+    if first_token != Timeouts::default().first_token {
+        say(draft, "How long its first word may take: a small machine reads a long prompt for minutes.");
+        draft.inline("timeouts", &[("first_token".to_owned(), Wait(first_token).to_string())]);
     }
     let models = models_to_write(first, chains);
     if !models.is_empty() {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use rail_model::ProtocolId;
 use rail_route::{Chain, ProfilePatch, Provider, Target, built_in_virtual_models};
@@ -56,6 +57,16 @@ pub struct Local {
     pub models: Vec<String>,
 }
 
+/// How long the first word of a server on this machine may take. It loads the model first, and reads the prompt at 25 tokens a
+/// second where there is no graphics card.
+const LOCAL_FIRST_TOKEN: Duration = Duration::from_mins(10);
+
+/// A provider on this machine, which is given time.
+pub fn on_this_machine(mut provider: Provider) -> Provider {
+    provider.timeouts.first_token = LOCAL_FIRST_TOKEN;
+    provider
+}
+
 /// The provider that is known by this name, in any case.
 pub fn known(name: &str) -> Option<KnownProvider> {
     let same = |one: &String| one.eq_ignore_ascii_case(name);
@@ -69,9 +80,11 @@ pub fn catalog() -> Vec<KnownProvider> {
     CATALOG.provider.iter().map(Entry::known).collect()
 }
 
-/// The servers on this machine that are worth asking, with their usual ports.
-pub fn local_servers() -> Vec<KnownProvider> {
-    CATALOG.provider.iter().filter(|entry| entry.local).map(Entry::known).collect()
+/// The addresses where servers on this machine usually listen, without a path.
+pub fn usual_addresses() -> Vec<String> {
+    let local = CATALOG.provider.iter().filter(|entry| entry.local);
+    let urls = local.flat_map(|entry| std::iter::once(&entry.base_url).chain(&entry.also_at));
+    urls.map(|url| url.trim_end_matches("/v1").to_owned()).collect()
 }
 
 /// The addresses where model servers are looked for: where `OLLAMA_HOST` says, then those that are configured.
@@ -175,6 +188,9 @@ struct Entry {
     /// The protocol when the address is not its own.
     protocol_elsewhere: Option<String>,
     base_url: String,
+    /// Other addresses where a server on this machine often listens.
+    #[serde(default)]
+    also_at: Vec<String>,
     #[serde(default)]
     keys: Vec<String>,
     /// Variables with tokens that are sent as `Authorization: Bearer`.
@@ -346,6 +362,10 @@ mod tests {
             );
             assert_eq!(entry.keys.is_empty(), entry.local, "{name}: a key, or this machine");
             assert_eq!(entry.models.is_empty(), entry.local, "{name}");
+            assert!(
+                entry.local || entry.also_at.is_empty(),
+                "{name}: only servers on this machine are looked for"
+            );
             assert!(entry.region_of.is_none() || entry.home().is_some(), "{name}");
             let suits = entry.suits();
             assert_eq!(suits.contains_key("default"), !entry.local, "{name}");

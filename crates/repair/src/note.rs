@@ -36,6 +36,9 @@ impl fmt::Display for Repair {
             Step::Parameter => write!(f, "`{path}` had another name"),
             Step::Coerced => write!(f, "`{path}` had another type"),
             Step::Dropped => write!(f, "`{path}` was null and was left out"),
+            Step::Alone => {
+                f.write_str("the calls after it were left out, since they did not wait for its result")
+            }
         }
     }
 }
@@ -69,6 +72,8 @@ pub enum Step {
     Coerced,
     /// A null for an optional parameter was left out.
     Dropped,
+    /// Further calls of the answer were left out.
+    Alone,
 }
 
 impl Step {
@@ -88,6 +93,7 @@ impl Step {
             Self::Parameter => "parameter",
             Self::Coerced => "coerced",
             Self::Dropped => "dropped",
+            Self::Alone => "alone",
         }
     }
 }

@@ -10,4 +10,6 @@ pub struct Profile {
     pub prompted: bool,
     /// Its server escapes `&`, `<`, `>` and quotes in arguments as HTML entities.
     pub escapes_entities: bool,
+    /// Only the first call of an answer counts: the model writes further ones without waiting for results.
+    pub one_call: bool,
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rail_model::Event;
 
-use crate::{Catalog, ExtractStage, NativeStage, Note, Profile, SettleStage, Written};
+use crate::{Catalog, ExtractStage, NativeStage, Note, OneCallStage, Profile, SettleStage, Written};
 
 /// A step between a decoder and the reader of its events: events in, events out, both in an order that `Grammar` accepts.
 pub trait Stage: Send {
@@ -64,9 +64,13 @@ impl Stage for Pipeline {
 /// The stages that an answer passes: the pieces of its calls put together, then calls found in its text, then each brought
 /// home. The text comes second, so that a call that was said in both ways can be told.
 pub fn stages(profile: &Profile, catalog: &Arc<Catalog>) -> Pipeline {
-    Pipeline::new(vec![
+    let mut stages: Vec<Box<dyn Stage>> = vec![
         Box::new(NativeStage::new(Arc::clone(catalog))),
         Box::new(ExtractStage::new(profile.clone(), Arc::clone(catalog))),
-        Box::new(SettleStage::new(Arc::clone(catalog)).knowing(profile)),
-    ])
+    ];
+    if profile.one_call {
+        stages.push(Box::new(OneCallStage::default()));
+    }
+    stages.push(Box::new(SettleStage::new(Arc::clone(catalog)).knowing(profile)));
+    Pipeline::new(stages)
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rail_tool::{Display, Expected, FileFault, Opened, OutputNote, Stale, ToolCx, ToolFault, shown};
+use rail_tool::{Display, Expected, FileFault, Opened, OutputNote, Stale, Telling, ToolCx, ToolFault, shown};
 
 use crate::missing::{self, Sought};
 use crate::text::Text;
@@ -90,6 +90,12 @@ impl Held {
     /// # Errors
     /// Also if there is none: then with the names of similar files.
     pub(crate) fn existing(cx: &ToolCx, path: &Path) -> Result<Self, ToolFault> {
+        let Some((opened, bytes)) = read(cx, path)? else { return Err(missing(cx, path)) };
+        if cx.session().stamps.check(&opened.real, &opened.meta, &bytes) == Err(Stale::Unread)
+            && let Some(fault) = shown_unread(cx, path, &opened, &bytes)
+        {
+            return Err(fault);
+        }
         Self::of(cx, path)?.ok_or_else(|| missing(cx, path))
     }
 
@@ -209,6 +215,25 @@ pub(crate) fn say(fault: &FileFault) -> ToolFault {
         | FileFault::Changed { .. } => None,
     };
     ToolFault { say: format!("{fault}: {next}").into(), cause }
+}
+
+/// The longest file that is shown to who would change it unread.
+const SHOWN_UNREAD: usize = 2_000;
+
+/// A short file that was not read is shown at once, which is reading it: small models guess at a line, and when they are only told to
+/// read the file, they tell the user to.
+fn shown_unread(cx: &ToolCx, path: &Path, opened: &Opened, bytes: &[u8]) -> Option<ToolFault> {
+    let text =
+        std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && text.len() <= SHOWN_UNREAD)?;
+    cx.session().stamps.saw(&opened.real, &opened.meta, bytes);
+    let head = Telling::said(format!(
+        "`{}` was not read in this session, so it was left as it is. It says:\n",
+        shown(path)
+    ));
+    let say = head
+        .then(Telling::shown(text.trim_end()))
+        .then("\nMake the change anew, with the old text copied from this");
+    Some(ToolFault { say, cause: None })
 }
 
 fn stale_words(stale: Stale, path: &Path) -> String {

@@ -93,7 +93,7 @@ impl Tool for EditFile {
                 files: &[("a.txt", "one\n")],
                 read: &[],
                 input: r#"{"file_path": "{workspace}/a.txt", "old_string": "one", "new_string": "two"}"#,
-                output: "`{workspace}/a.txt` was not read in this session: read it with `read_file` first, then change it",
+                output: "`{workspace}/a.txt` was not read in this session, so it was left as it is. It says:\none\nMake the change anew, with the old text copied from this",
                 after: &[("a.txt", "one\n")],
             },
         ]

@@ -64,6 +64,7 @@ pub(crate) fn repair_profile(profile: &ModelProfile) -> Option<Profile> {
         starts_in_reasoning: profile.starts_in_reasoning,
         prompted,
         escapes_entities: profile.escapes_entities,
+        one_call: profile.small,
     })
 }
 
@@ -207,6 +208,7 @@ pub(crate) mod tests {
                 starts_in_reasoning: true,
                 prompted,
                 escapes_entities: true,
+                one_call: false,
             });
             assert_eq!(repair_profile(&profile), expected, "{tools:?}");
         }

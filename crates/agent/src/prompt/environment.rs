@@ -75,14 +75,10 @@ impl Environment {
         self.git.as_ref().map(|git| git.text(&self.folder))
     }
 
-    /// The least that a model must know.
+    /// The least that a model must know. The folder has no name here: a small model would write it out in every call, and a server
+    /// that keeps what it read of a prompt can use it in every folder.
     pub fn brief(&self) -> String {
-        format!(
-            "Working folder: {}\nPlatform: {}. Date: {}.\n",
-            shown(&self.folder),
-            self.platform,
-            self.date
-        )
+        format!("Working folder: . Platform: {}. Date: {}.\n", self.platform, self.date)
     }
 }
 

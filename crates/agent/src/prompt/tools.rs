@@ -17,24 +17,44 @@ struct Lean {
     says: &'static str,
     /// The parameters that it is told of; the tool takes the others as well.
     parameters: &'static [&'static str],
+    /// The tool that makes up for it: it is told of only where that one is not there.
+    unless: Option<&'static str>,
 }
 
-/// The tools of small models, in order.
+/// The tools of small models, in order. Each one more is read before every task, and is one more to choose wrongly: with `grep` beside
+/// `bash`, a model of 1.5 billion parameters searched files for words it had made up instead of reading them.
 const LEAN: &[Lean] = &[
-    Lean { name: "read_file", says: "Read a file.", parameters: &["file_path", "offset", "limit"] },
+    Lean {
+        name: "read_file",
+        says: "Show what is in a file. The first step before answering from it or changing it.",
+        parameters: &["file_path", "offset", "limit"],
+        unless: None,
+    },
     Lean {
         name: "edit_file",
         says: "Replace text in a file that was read.",
         parameters: &["file_path", "old_string", "new_string"],
+        unless: None,
     },
-    Lean { name: "write_file", says: "Write a whole file.", parameters: &["file_path", "content"] },
-    Lean { name: "bash", says: "Run a command.", parameters: &["command"] },
+    Lean {
+        name: "write_file",
+        says: "Make a new file.",
+        parameters: &["file_path", "content"],
+        unless: None,
+    },
+    Lean {
+        name: "bash",
+        says: "Run a shell command in the project: programs, tests, grep, wc.",
+        parameters: &["command"],
+        unless: None,
+    },
     Lean {
         name: "grep",
-        says: "Find files by a regular expression in their text.",
+        says: "Find the files that have a text, by a regular expression.",
         parameters: &["pattern", "path"],
+        unless: Some("bash"),
     },
-    Lean { name: "list_directory", says: "List a folder.", parameters: &["path"] },
+    Lean { name: "list_directory", says: "List a folder.", parameters: &["path"], unless: None },
 ];
 
 /// The declarations of a dialect, with a mark on the last: all of them are the same in every request.
@@ -45,13 +65,18 @@ pub(super) fn full(registry: &Registry, dialect: &str, limits: &Limits) -> Vec<T
 /// The few that a small model is told of, in few words.
 pub(super) fn lean(registry: &Registry, dialect: &str) -> Vec<ToolDecl> {
     let spoken = registry.spoken(dialect);
-    let tools = LEAN.iter().filter_map(|lean| Some((lean, registry.get(lean.name)?)));
+    let tools = told(registry).filter_map(|lean| Some((lean, registry.get(lean.name)?)));
     marked(tools.map(|(lean, tool)| spoken.declared(shortened(tool.declare(), lean))).collect())
 }
 
 /// The native names of the tools that a small model is told of.
 pub(super) fn lean_names(registry: &Registry) -> Vec<&'static str> {
-    LEAN.iter().map(|lean| lean.name).filter(|name| registry.get(name).is_some()).collect()
+    told(registry).map(|lean| lean.name).collect()
+}
+
+fn told(registry: &Registry) -> impl Iterator<Item = &'static Lean> {
+    let there = |name: &str| registry.get(name).is_some();
+    LEAN.iter().filter(move |lean| there(lean.name) && !lean.unless.is_some_and(there))
 }
 
 /// The native names of the tools that a dialect shows.
@@ -84,16 +109,17 @@ fn shortened(mut tool: ToolDecl, lean: &Lean) -> ToolDecl {
 }
 
 /// The lines of a text that speak only of tools that are there. What stands between backticks is a tool; a line that begins with
-/// "without" and a tool is for sessions that do not have it.
+/// "with" or "without" and a tool is for sessions that have it, or do not.
 pub(super) fn lines_for(text: &str, names: &[&str]) -> String {
     let has = |name: &str| names.contains(&name);
     let mut out = String::new();
     for line in text.lines() {
-        let without = line.strip_prefix("without `").and_then(|rest| rest.split_once("`: "));
-        let line = match without {
-            Some((name, _)) if has(name) => continue,
-            Some((_, line)) => line,
-            None => line,
+        let after = |word: &str| line.strip_prefix(word).and_then(|rest| rest.split_once("`: "));
+        let line = match (after("with `"), after("without `")) {
+            (Some((name, _)), _) if !has(name) => continue,
+            (_, Some((name, _))) if has(name) => continue,
+            (Some((_, line)), _) | (None, Some((_, line))) => line,
+            (None, None) => line,
         };
         if line.split('`').skip(1).step_by(2).all(has) {
             out.push_str(line);
@@ -109,10 +135,10 @@ mod tests {
 
     #[test]
     fn only_tools_that_are_there_are_taught() {
-        let text = "# Head\n- `a` and `b`.\nwithout `a`: - only `b`\nwithout `b`: - only `a`\n- none\n";
+        let text = "# Head\n- `a` and `b`.\nwithout `a`: - only `b`\nwithout `b`: - only `a`\nwith `b`: - more\n- none\n";
         for (names, expected) in [
-            (&["a", "b"][..], "# Head\n- `a` and `b`.\n- none\n"),
-            (&["b"], "# Head\n- only `b`\n- none\n"),
+            (&["a", "b"][..], "# Head\n- `a` and `b`.\n- more\n- none\n"),
+            (&["b"], "# Head\n- only `b`\n- more\n- none\n"),
             (&["a"], "# Head\n- only `a`\n- none\n"),
             (&[], "# Head\n- none\n"),
         ] {

@@ -121,7 +121,7 @@ fn names_are_those_of_the_dialect() {
     insta::assert_snapshot!(DIALECTS.map(teaching)[1..].join("\n\n"));
     let lean = built(Form::Lean, "claude", &gathered(Generation::Gen4));
     let names: Vec<&str> = lean.tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, ["Read", "Edit", "Write", "Bash", "Grep", "LS"]);
+    assert_eq!(names, ["Read", "Edit", "Write", "Bash", "LS"]);
 }
 
 #[test]

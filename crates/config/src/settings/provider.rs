@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Address, SecretText, Wait};
-use crate::found::{KnownProvider, local_servers};
+use crate::found::usual_addresses;
 
 /// One endpoint.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -62,8 +62,7 @@ pub struct Discovery {
 
 impl Default for Discovery {
     fn default() -> Self {
-        let address = |known: KnownProvider| Address(known.base_url.trim_end_matches("/v1").to_owned());
-        let servers = local_servers().into_iter().map(address).collect();
+        let servers = usual_addresses().into_iter().map(Address).collect();
         Self { servers, wait: Wait(Duration::from_millis(300)) }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use rail_config::found::{Local, default_chains, from_environment, known, local_servers, servers_to_ask};
+use rail_config::found::{Local, catalog, default_chains, from_environment, known, servers_to_ask};
 use rail_config::settings::{Address, Discovery};
 use rail_config::{Which, With, load, show_toml};
 use rail_model::ProtocolId;
@@ -225,7 +225,8 @@ fn providers_are_known_by_their_names() {
         assert_eq!(format!("{} {} {} {}", it.name, it.protocol, it.base_url, it.keys.join(",")), expected);
     }
     assert_eq!(known("nobody"), None);
-    let names: Vec<String> = local_servers().into_iter().map(|server| server.name).collect();
+    let local = catalog().into_iter().filter(|known| known.local);
+    let names: Vec<String> = local.map(|server| server.name).collect();
     assert_eq!(names, ["lmstudio", "ollama", "llamacpp", "vllm"]);
 }
 
@@ -244,7 +245,13 @@ fn where_servers_are_looked_for() {
     let usual: Vec<String> = Discovery::default().servers.into_iter().map(|server| server.0).collect();
     assert_eq!(
         usual,
-        ["http://127.0.0.1:1234", "http://127.0.0.1:11434", "http://127.0.0.1:8080", "http://127.0.0.1:8000"]
+        [
+            "http://127.0.0.1:1234",
+            "http://127.0.0.1:11434",
+            "http://127.0.0.1:8080",
+            "http://127.0.0.1:18081",
+            "http://127.0.0.1:8000"
+        ]
     );
 }
 

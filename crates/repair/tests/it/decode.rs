@@ -51,6 +51,7 @@ impl Case {
             starts_in_reasoning: options["starts_in_reasoning"] == true,
             prompted: options["prompted"] == true,
             escapes_entities: false,
+            one_call: options["one_call"] == true,
         }
     }
 

@@ -281,7 +281,8 @@ fn profiles() -> impl Strategy<Value = Profile> {
     let families =
         vec![None, None, None, Some("harmony"), Some("functionary_v3.2"), Some("hunyuan"), Some("ernie")];
     (select(families), any::<bool>(), any::<bool>()).prop_map(|(family, starts_in_reasoning, prompted)| {
-        Profile { family: family.map(str::to_owned), starts_in_reasoning, prompted, escapes_entities: false }
+        let family = family.map(str::to_owned);
+        Profile { family, starts_in_reasoning, prompted, ..Profile::default() }
     })
 }
 

@@ -53,13 +53,26 @@ fn a_letter_that_the_encoding_lacks_is_refused() {
 }
 
 #[test]
+fn a_short_file_that_was_not_read_is_shown_and_can_be_edited_then() {
+    let scratch = Scratch::new();
+    let path = scratch.write("a.txt", "one ‹bash›\n");
+    assert_eq!(
+        scratch.says("edit_file", &edit("a.txt", "1", "2")),
+        "error: `{workspace}/a.txt` was not read in this session, so it was left as it is. It says:\none ‹bash›\nMake the change anew, with the old text copied from this"
+    );
+    scratch.says("edit_file", &edit("a.txt", "one", "two"));
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "two ‹bash›\n");
+}
+
+#[test]
 fn a_file_must_be_read_and_unchanged() {
     let scratch = Scratch::new();
-    let path = scratch.write("a.txt", "one\n");
+    scratch.write("long.txt", "one\n".repeat(1_000));
     assert_eq!(
-        scratch.says("edit_file", &edit("a.txt", "one", "two")),
-        "error: `{workspace}/a.txt` was not read in this session: read it with `read_file` first, then change it"
+        scratch.says("edit_file", &edit("long.txt", "one", "two")),
+        "error: `{workspace}/long.txt` was not read in this session: read it with `read_file` first, then change it"
     );
+    let path = scratch.write("a.txt", "one\n");
     scratch.saw("a.txt");
     std::fs::write(&path, "one more\n").unwrap();
     assert_eq!(

@@ -60,6 +60,7 @@ impl Case {
                 starts_in_reasoning: flag("starts_in_reasoning")?,
                 prompted: flag("prompted")?,
                 escapes_entities: flag("escapes_entities")?,
+                one_call: flag("one_call")?,
             },
             finish: string(&options["finish_reason"]).context("options.finish_reason")?,
         })

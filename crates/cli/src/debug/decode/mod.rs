@@ -122,6 +122,7 @@ impl Decode {
             starts_in_reasoning: self.reasoning,
             prompted: self.prompted,
             escapes_entities: self.escaped,
+            one_call: false,
         };
         let mut outcome = Outcome::new(&declared(file)?, &profile, &self.mappings()?);
         let mut input = stdin().lock();
