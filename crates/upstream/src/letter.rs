@@ -72,6 +72,8 @@ impl Letter {
                 Some(mapping) => catalog.with(mapping),
                 None => catalog,
             };
+            // A client that brings its own words has a loop of its own: it decides what several calls mean.
+            let known = Profile { one_call: known.one_call && original.is_none(), ..known };
             (known, Arc::new(catalog))
         });
         let letter = Self::new(attempt, protocol, call, spec.issuer)?;

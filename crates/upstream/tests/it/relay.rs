@@ -324,3 +324,23 @@ proptest! {
         prop_assert_eq!((usage.input, usage.output), (Some(3), Some(2)));
     }
 }
+
+/// A small model writes calls ahead without waiting for results. Our own loop takes the first; a client has a loop of its own, and gets all.
+#[tokio::test(start_paused = true)]
+async fn a_client_gets_all_calls_of_a_small_model() {
+    let two = || Turn::reply(vec![call("f", json!({})), call("f", json!({"x": 1}))]);
+    let models = Models::start(vec![two().repeat()]).unwrap();
+    let small = ModelProfile { small: true, tools: ToolStyle::Mixed, ..profile() };
+    let plan = plan([attempt_as(speaking(CHAT, &models), small)]);
+    let client = Client::new(ANTHROPIC, BodyKind::Stream);
+    let calls = |events: Vec<Event>| {
+        let is_call = |event: &Event| {
+            matches!(event, Event::Opened { kind: rail_model::PartKind::ToolCall { .. }, .. })
+        };
+        events.iter().filter(|event| is_call(event)).count()
+    };
+    let mut reply = Frozen::new().relay(&upstream(), &plan, &client).await.unwrap();
+    assert_eq!(calls(rest(&mut reply).await.unwrap()), 2);
+    let mut reply = Frozen::new().ask(&upstream(), &plan, &client.request).await.unwrap();
+    assert_eq!(calls(rest(&mut reply).await.unwrap()), 1);
+}
