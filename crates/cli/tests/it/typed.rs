@@ -1,5 +1,8 @@
 //! Slash commands, files that a message names, and who is asked about calls, in a session that a program drives.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use rail_model::Part;
 use rail_testkit::{Models, Turn, call};
 use serde_json::{Value, json};
@@ -181,6 +184,35 @@ fn a_command_of_the_user_s_own_and_files_reach_the_model() {
     driven.of_type("result");
     assert!(last(&models).starts_with("first\n\n/undo and @a.txt\n\nWhat `@a.txt`"), "{}", last(&models));
     assert_eq!(driven.end().1, Some(0));
+}
+
+/// Waits for a file, and not for ever.
+#[expect(clippy::disallowed_methods, reason = "a test that waits in vain has to end")]
+fn wait_for(file: &Path) {
+    let begun = Instant::now();
+    while !file.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{} never came", file.display());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_command_that_is_being_put_together_can_be_interrupted() {
+    let (models, home) = scene(vec![say("Next.")]);
+    let home = home_with_programs(home);
+    home.write(
+        ".config/switchrail/commands/slow.md",
+        "---\nallowed-tools: Bash\n---\n!`touch begun; sleep 60; touch over`",
+    );
+    let mut driven = Driven::start(&home, &[]);
+    driven.user("/slow");
+    wait_for(&home.path("work/begun"));
+    driven.ask("stop", &json!({"subtype": "interrupt"}));
+    assert_eq!(driven.of_type("result")["reason"], "interrupted");
+    assert_eq!(driven.result("and on")["result"], "Next.");
+    assert_eq!(models.requests().len(), 1);
+    assert_eq!(driven.end().1, Some(0));
+    assert!(!home.path("work/over").exists());
 }
 
 /// A denial that nobody was asked about is a failure in every format; what somebody refused is not.
