@@ -231,7 +231,7 @@ fn a_task_that_was_not_allowed_something_fails_in_every_format() {
     };
     for format in ["text", "json", "stream-json", "events"] {
         let (_models, home) = scene(turns());
-        let output = home.rail(&["-p", "hi", "--output-format", format], "");
+        let output = home.bounded(&["-p", "hi", "--output-format", format], "");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(1) && err.contains(named), "{format}: {err}");
         match format {
@@ -241,7 +241,7 @@ fn a_task_that_was_not_allowed_something_fails_in_every_format() {
     }
     let user = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string();
     let (_models, home) = scene(turns());
-    let output = home.rail(STREAM, &user);
+    let output = home.bounded(STREAM, &user);
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && err.contains(named), "{err}");
     checks(lines(&output.stdout).last().unwrap());
@@ -262,7 +262,7 @@ fn what_happens_is_told_on_stderr_in_every_format() {
     for format in ["text", "json", "stream-json", "events"] {
         let (_models, home) =
             scene(vec![Turn::reply(vec![call("list_dir", json!({"path": "."}))]), say("Hello.")]);
-        let output = home.rail(&["-p", "hi", "-v", "--output-format", format], "");
+        let output = home.bounded(&["-p", "hi", "-v", "--output-format", format], "");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         for line in [
             "rail: providers: one\n",
@@ -276,7 +276,7 @@ fn what_happens_is_told_on_stderr_in_every_format() {
     let user = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string();
     for (flag, told) in [("-v", true), ("--verbose", false)] {
         let (_models, home) = scene(vec![say("Hello.")]);
-        let output = home.rail(&[STREAM, &[flag]].concat(), &user);
+        let output = home.bounded(&[STREAM, &[flag]].concat(), &user);
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(err.contains("rail: one,big answers ("), told, "{flag}: {err}");
     }
@@ -346,7 +346,7 @@ fn a_tool_of_the_client_is_asked_about_calls() {
 fn a_tool_that_is_not_there_can_not_be_asked() {
     let (_models, home) = scene(Vec::new());
     let user = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string();
-    let output = home.rail(&[STREAM, &["--permission-prompt-tool", "mcp__a__b"]].concat(), &user);
+    let output = home.bounded(&[STREAM, &["--permission-prompt-tool", "mcp__a__b"]].concat(), &user);
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(err.contains("no MCP server of the client has the tool `mcp__a__b`; there are: none"), "{err}");
