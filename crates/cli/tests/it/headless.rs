@@ -108,7 +108,7 @@ pub(crate) struct Driven {
 impl Driven {
     pub(crate) fn start(home: &Home, more: &[&str]) -> Self {
         let args = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
-        let mut child = home.start(&[&args[..], more].concat());
+        let mut child = home.start_bounded(&[&args[..], more].concat());
         let (to, out) = (child.stdin.take(), child.stdout.take().unwrap());
         Self { child, to, from: BufReader::new(out).lines() }
     }

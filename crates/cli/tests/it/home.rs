@@ -59,9 +59,19 @@ impl Home {
     }
 
     /// The binary, started with pipes at its ends.
-    #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
     pub(crate) fn start(&self, args: &[&str]) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_rail"))
+        self.program(env!("CARGO_BIN_EXE_rail"), args)
+    }
+
+    /// The same, ended when it takes far longer than it should.
+    pub(crate) fn start_bounded(&self, args: &[&str]) -> Child {
+        let bounded = ["-s", "KILL", "120", env!("CARGO_BIN_EXE_rail")];
+        self.program("/usr/bin/timeout", &[&bounded[..], args].concat())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
+    fn program(&self, program: &str, args: &[&str]) -> Child {
+        Command::new(program)
             .args(args)
             .env_clear()
             .envs(self.variables())
@@ -73,20 +83,9 @@ impl Home {
             .unwrap()
     }
 
-    /// The same where it is ended that takes far longer than it should.
-    #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
+    /// What the binary says to this input, ended when it takes far longer than it should.
     pub(crate) fn bounded(&self, args: &[&str], input: &str) -> Output {
-        let mut child = Command::new("/usr/bin/timeout")
-            .args(["-s", "KILL", "120", env!("CARGO_BIN_EXE_rail")])
-            .args(args)
-            .env_clear()
-            .envs(self.variables())
-            .current_dir(self.path("work"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.start_bounded(args);
         // The command may end before it reads.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()

@@ -1,5 +1,8 @@
 //! Slash commands, files that a message names, and who is asked about calls, in a session that a program drives.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use rail_model::Part;
 use rail_testkit::{Models, Turn, call};
 use serde_json::{Value, json};
@@ -183,6 +186,35 @@ fn a_command_of_the_user_s_own_and_files_reach_the_model() {
     assert_eq!(driven.end().1, Some(0));
 }
 
+/// Waits for a file, and not for ever.
+#[expect(clippy::disallowed_methods, reason = "a test that waits in vain has to end")]
+fn wait_for(file: &Path) {
+    let begun = Instant::now();
+    while !file.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{} never came", file.display());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_command_that_is_being_put_together_can_be_interrupted() {
+    let (models, home) = scene(vec![say("Next.")]);
+    let home = home_with_programs(home);
+    home.write(
+        ".config/switchrail/commands/slow.md",
+        "---\nallowed-tools: Bash\n---\n!`touch begun; sleep 60; touch over`",
+    );
+    let mut driven = Driven::start(&home, &[]);
+    driven.user("/slow");
+    wait_for(&home.path("work/begun"));
+    driven.ask("stop", &json!({"subtype": "interrupt"}));
+    assert_eq!(driven.of_type("result")["reason"], "interrupted");
+    assert_eq!(driven.result("and on")["result"], "Next.");
+    assert_eq!(models.requests().len(), 1);
+    assert_eq!(driven.end().1, Some(0));
+    assert!(!home.path("work/over").exists());
+}
+
 /// A denial that nobody was asked about is a failure in every format; what somebody refused is not.
 #[test]
 fn a_task_that_was_not_allowed_something_fails_in_every_format() {
@@ -199,7 +231,7 @@ fn a_task_that_was_not_allowed_something_fails_in_every_format() {
     };
     for format in ["text", "json", "stream-json", "events"] {
         let (_models, home) = scene(turns());
-        let output = home.rail(&["-p", "hi", "--output-format", format], "");
+        let output = home.bounded(&["-p", "hi", "--output-format", format], "");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(1) && err.contains(named), "{format}: {err}");
         match format {
@@ -209,7 +241,7 @@ fn a_task_that_was_not_allowed_something_fails_in_every_format() {
     }
     let user = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string();
     let (_models, home) = scene(turns());
-    let output = home.rail(STREAM, &user);
+    let output = home.bounded(STREAM, &user);
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && err.contains(named), "{err}");
     checks(lines(&output.stdout).last().unwrap());
@@ -230,7 +262,7 @@ fn what_happens_is_told_on_stderr_in_every_format() {
     for format in ["text", "json", "stream-json", "events"] {
         let (_models, home) =
             scene(vec![Turn::reply(vec![call("list_dir", json!({"path": "."}))]), say("Hello.")]);
-        let output = home.rail(&["-p", "hi", "-v", "--output-format", format], "");
+        let output = home.bounded(&["-p", "hi", "-v", "--output-format", format], "");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         for line in [
             "rail: providers: one\n",
@@ -244,7 +276,7 @@ fn what_happens_is_told_on_stderr_in_every_format() {
     let user = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string();
     for (flag, told) in [("-v", true), ("--verbose", false)] {
         let (_models, home) = scene(vec![say("Hello.")]);
-        let output = home.rail(&[STREAM, &[flag]].concat(), &user);
+        let output = home.bounded(&[STREAM, &[flag]].concat(), &user);
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(err.contains("rail: one,big answers ("), told, "{flag}: {err}");
     }
@@ -314,7 +346,7 @@ fn a_tool_of_the_client_is_asked_about_calls() {
 fn a_tool_that_is_not_there_can_not_be_asked() {
     let (_models, home) = scene(Vec::new());
     let user = json!({"type": "user", "message": {"role": "user", "content": "hi"}}).to_string();
-    let output = home.rail(&[STREAM, &["--permission-prompt-tool", "mcp__a__b"]].concat(), &user);
+    let output = home.bounded(&[STREAM, &["--permission-prompt-tool", "mcp__a__b"]].concat(), &user);
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(err.contains("no MCP server of the client has the tool `mcp__a__b`; there are: none"), "{err}");
