@@ -26,12 +26,16 @@ fn home() -> Home {
 fn a_file_is_read_and_then_edited() {
     let home = home();
     let edit = json!({"file_path": "src/main.rs", "old_string": "hi", "new_string": "hello"});
-    insta::assert_snapshot!(run(&home, "Edit", &edit, &["--permission-mode", "accept-edits"]), @r"
+    insta::assert_snapshot!(run(&home, "Edit", &edit, &["--permission-mode", "accept-edits"]), @r#"
     exit 1
     === stdout
     === stderr
-    rail: `/repo/src/main.rs` was not read in this session: read it with `read_file` first, then change it
-    ");
+    rail: `/repo/src/main.rs` was not read in this session, so it was left as it is. It says:
+    fn main() {
+    	println!("hi");
+    }
+    Make the change anew, with the old text copied from this
+    "#);
     insta::assert_snapshot!(run(&home, "Read", &json!({"file_path": "src/main.rs"}), &[]), @r#"
     exit 0
     === stdout
