@@ -7,7 +7,7 @@ use rail_stdx::{Access, replace};
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
 use crate::regular::{is_missing, read_text};
-use crate::trust::keep_rules;
+use crate::trust::{keep_rules, reaches};
 use crate::{Inputs, PROJECT_FOLDER, ProjectTrust, TrustError, Trusted, check, trust_root, trust_wishes};
 
 /// Adds rules to what the project-local configuration allows, and gives its path. They count from the next load on.
@@ -35,6 +35,9 @@ pub fn allow_always(inputs: &Inputs, rules: &[String]) -> Result<PathBuf, AllowE
 fn judge(inputs: &Inputs, root: &Path) -> Result<(), AllowError> {
     let folder = || root.to_owned();
     if inputs.trust == ProjectTrust::Untrusted || !trust_wishes(inputs).is_empty() {
+        return Err(AllowError::Untrusted { folder: folder() });
+    }
+    if !reaches(root, &inputs.working_folder) {
         return Err(AllowError::Untrusted { folder: folder() });
     }
     // What is written through a link is another project's, and might count there.

@@ -10,7 +10,7 @@ mod kept;
 
 pub use answers::{TrustError, decline_trust, set_trusted, trust_answer};
 pub use brought::trust_root;
-pub(crate) use kept::{keep_rules, kept_rules};
+pub(crate) use kept::{keep_rules, kept_rules, reaches};
 
 use std::path::Path;
 

@@ -113,6 +113,11 @@ impl ToolCx {
         &self.cancel
     }
 
+    /// Whether a file is a secret: leave to write it is no leave to show it.
+    pub fn is_secret(&self, path: &Path) -> bool {
+        rail_permit::secret(path).is_some()
+    }
+
     /// Whether the session is in plan mode: only what reads is done.
     pub fn is_planning(&self) -> bool {
         self.person.wants_plan

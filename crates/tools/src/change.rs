@@ -223,6 +223,9 @@ const SHOWN_UNREAD: usize = 2_000;
 /// A short file that was not read is shown at once, which is reading it: small models guess at a line, and when they are only told to
 /// read the file, they tell the user to.
 fn shown_unread(cx: &ToolCx, path: &Path, opened: &Opened, bytes: &[u8]) -> Option<ToolFault> {
+    if cx.is_secret(path) || cx.is_secret(&opened.real) {
+        return None;
+    }
     let text =
         std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && text.len() <= SHOWN_UNREAD)?;
     cx.session().stamps.saw(&opened.real, &opened.meta, bytes);

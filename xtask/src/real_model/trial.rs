@@ -106,7 +106,7 @@ impl Seen {
         for event in events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             let data = event.get("data").unwrap_or(&Value::Null);
             match event.get("type").and_then(Value::as_str) {
-                Some("tool_end") => seen.results.push(texts(data)),
+                Some("tool_call_end") => seen.results.push(texts(data)),
                 Some("note") if text(data, "kind") == "repair" => {
                     *seen.repairs.entry(text(data, "text").to_owned()).or_default() += 1;
                 }
@@ -140,5 +140,23 @@ fn texts(value: &Value) -> String {
         Value::Array(items) => items.iter().map(texts).collect(),
         Value::Object(fields) => fields.values().map(texts).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seen;
+
+    #[test]
+    fn the_events_of_a_run_are_read() {
+        let events = [
+            r#"{"seq":1,"type":"note","data":{"kind":"repair","text":"a call was mended"}}"#,
+            r#"{"seq":2,"type":"tool_call_end","data":{"step":1,"tool_call_id":"c","success":true,"output":"42 lines","duration_ms":3,"end":"done"}}"#,
+            r#"{"seq":3,"type":"done","data":{"reason":"answered","text":"There are 42.","turns":2}}"#,
+        ];
+        let seen = Seen::read(&events.join("\n"));
+        assert!(seen.results.iter().any(|result| result.contains("42 lines")), "{:?}", seen.results);
+        assert_eq!((seen.turns, seen.answer.as_str(), seen.end), (2, "There are 42.", None));
+        assert_eq!(seen.repairs.get("a call was mended"), Some(&1));
     }
 }

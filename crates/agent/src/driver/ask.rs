@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use rail_config::Loaded;
-use rail_model::{Event, Fault, Purpose, Request};
+use rail_model::{Delta, Event, Fault, Purpose, Request, Usage};
 use rail_proto::{NoteKind, Routed, Spent};
 use rail_route::{Attempt, Client, Plan, PlanInput, Sessions, Skipped, calibrated, estimate, facts};
 use rail_upstream::{Broken, NoAnswer, Note, Notes, Outcome, Reply, Sent, Upstream};
@@ -63,10 +63,15 @@ impl Asking {
                 format!("{target} was not told `{}`: {}", loss.path, loss.reason),
             ));
         }
+        let mut written = 0;
         loop {
             match batch(&mut reply).await {
-                Batch::Events(events) => self.line.tell(News::Reply(step, events)),
+                Batch::Events(events) => {
+                    written += bytes(&events);
+                    self.line.tell(News::Reply(step, events));
+                }
                 Batch::End(events) => {
+                    written += bytes(&events);
                     self.line.tell(News::Reply(step, events));
                     break;
                 }
@@ -92,7 +97,7 @@ impl Asking {
         let spent = Spent {
             step,
             target: target.to_string(),
-            cost_usd: attempt.and_then(|attempt| cost(attempt, &usage)),
+            cost_usd: attempt.and_then(|attempt| cost(attempt, &counted(&usage, plan.estimated, written))),
             usage,
             duration_ms: millis(began),
             ..Spent::default()
@@ -155,7 +160,26 @@ impl Asking {
     }
 }
 
-fn cost(attempt: &Attempt, usage: &rail_model::Usage) -> Option<f64> {
+/// How many bytes of an answer these events bring.
+fn bytes(events: &[Event]) -> u64 {
+    let length = |event: &Event| match event {
+        Event::Delta {
+            delta: Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text), ..
+        } => text.len(),
+        _ => 0,
+    };
+    events.iter().map(|event| length(event) as u64).sum()
+}
+
+/// What an answer took, as reported; an estimate where nothing was, so that a budget holds all the same.
+fn counted(usage: &Usage, read: u64, written: u64) -> Usage {
+    match (usage.input, usage.output) {
+        (None, None) => Usage { input: Some(read), output: Some(written.div_ceil(4)), ..usage.clone() },
+        _ => usage.clone(),
+    }
+}
+
+fn cost(attempt: &Attempt, usage: &Usage) -> Option<f64> {
     attempt.profile.cost(usage).or_else(|| attempt.provider.is_free().then_some(0.0))
 }
 

@@ -1,7 +1,7 @@
 //! What is run and read for the user's own words: the shell commands and files of slash commands, and files that a prompt names.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rail_model::{CallId, CallKind, Part, ToolCall};
 use rail_permit::{Answer, Policy, Question, Rule};
@@ -18,8 +18,11 @@ use crate::commands::Sources;
 /// that what would be asked about is not done.
 pub struct Errands {
     session: Arc<Session>,
-    policy: Policy,
+    /// Of the session, whose policy may be another one each time.
+    executor: Arc<Executor>,
     hooks: Arc<dyn Hooks>,
+    /// What is allowed until something else is.
+    leave: Mutex<Vec<Rule>>,
 }
 
 impl Agent {
@@ -27,8 +30,9 @@ impl Agent {
     pub fn errands(&self) -> Errands {
         Errands {
             session: Arc::clone(&self.session),
-            policy: Policy::clone(&self.executor.policy()),
+            executor: Arc::clone(&self.executor),
             hooks: Arc::clone(&self.hooks) as Arc<dyn Hooks>,
+            leave: Mutex::default(),
         }
     }
 
@@ -39,6 +43,25 @@ impl Agent {
 }
 
 impl Errands {
+    /// Allows this besides, in the session and here, in the place of what was allowed so before.
+    pub fn leave(&self, rules: Vec<Rule>) {
+        let mut leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
+        if leave.is_empty() && rules.is_empty() {
+            return;
+        }
+        self.executor.change_policy(|policy| {
+            let allow = &mut policy.rules.allow;
+            for old in leave.drain(..) {
+                // The last of its kind: the user may have said the same.
+                if let Some(at) = allow.iter().rposition(|rule| *rule == old) {
+                    allow.remove(at);
+                }
+            }
+            allow.extend(rules.iter().cloned());
+        });
+        *leave = rules;
+    }
+
     /// What a file holds, as a model is shown it: text, or an image. Of a folder it is what lies in it. Nothing where there is neither.
     ///
     /// # Errors
@@ -62,7 +85,7 @@ impl Errands {
     }
 
     async fn call(&self, tool: &str, input: Value, allowed: &[Rule]) -> Outcome {
-        let mut policy = self.policy.clone();
+        let mut policy = Policy::clone(&self.executor.policy());
         policy.rules.allow.extend(allowed.iter().cloned());
         let executor = Executor::new(Parts {
             registry: rail_tools::registry(),

@@ -145,6 +145,10 @@ impl Agent {
                 command = self.commands.recv() => match command {
                     None | Some(Command::End) => {
                         self.interrupt().await?;
+                        // What waits begins a task of its own, which is ended as well.
+                        while self.machine.is_busy() {
+                            self.interrupt().await?;
+                        }
                         // What the last calls changed is known only then, and could not be undone otherwise.
                         return self.calls_ended().await;
                     }

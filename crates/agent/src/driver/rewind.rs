@@ -41,10 +41,10 @@ impl Agent {
     }
 
     pub(super) async fn rewind(&mut self, turn: u64, what: What) -> Result<(), JournalError> {
+        self.calls_ended().await?;
         if let Err(why) = self.free() {
             return self.refuse(why);
         }
-        self.calls_ended().await?;
         let turns = turns(self.writer.folder())?;
         let at = usize::try_from(turn).ok().and_then(|turn| turn.checked_sub(1));
         let Some(to) = at.and_then(|at| turns.get(at)) else {

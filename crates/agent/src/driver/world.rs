@@ -75,10 +75,14 @@ impl Agent {
     /// Looks at all that the model was told of, and tells what is not so any more.
     pub(super) fn look_around(&mut self) -> Result<(), JournalError> {
         let environment = Environment::gather(&self.env, &self.session.workspace, today().0 / 1000);
-        // Folders that were worked in before the session was left count again.
-        let known: Vec<String> = self.known.memory.keys().cloned().collect();
+        // Folders that were worked in before the session was left count again; what was only imported says nothing of its folder.
+        let names = &self.asking.loaded.settings.agent.memory_files;
+        let is_own =
+            |path: &&String| names.iter().any(|name| Path::new(path).file_name() == Some(name.as_ref()));
+        let known: Vec<String> = self.known.memory.keys().filter(is_own).cloned().collect();
         for path in known {
-            self.memory.entered(Path::new(&path));
+            let notes = self.memory.entered(Path::new(&path)).notes;
+            self.not_read(&notes);
         }
         self.memory_changed()?;
         let now = Known { memory: self.known.memory.clone(), ..Known::of(&environment, &[]) };
@@ -90,6 +94,9 @@ impl Agent {
     pub(super) fn memory_changed(&mut self) -> Result<(), JournalError> {
         let refreshed = self.memory.refreshed();
         self.not_read(&refreshed.notes);
+        if refreshed.cut_short {
+            return Ok(());
+        }
         let files = self.memory.files().to_vec();
         let now = Known { memory: Known::of(&Environment::default(), &files).memory, ..self.known.clone() };
         let changed = self.known.changed(&now, &files);

@@ -172,7 +172,9 @@ impl Machine {
                 note(out, &format!("no summary could be made ({why}); nothing was changed"))
             }
         }
-        self.task.tried = Tried::Compaction;
+        if making.why == Why::Full {
+            self.task.tried = Tried::Compaction;
+        }
         self.after_summary(making.why, out);
     }
 
@@ -189,6 +191,8 @@ impl Machine {
         if !self.window.queued().is_empty() {
             self.task = Task::default();
             self.request(out);
+        } else {
+            self.told(out);
         }
     }
 

@@ -168,7 +168,9 @@ impl Machine {
 
     fn pay(&mut self, spent: &Spent) {
         self.task.usd += spent.cost_usd.unwrap_or_default();
-        self.task.tokens = self.task.tokens.saturating_add(spent.usage.total());
+        // Who does not say what it took is taken to have read all that it was sent.
+        let used = Some(spent.usage.total()).filter(|used| *used > 0).unwrap_or_else(|| self.account.total());
+        self.task.tokens = self.task.tokens.saturating_add(used);
     }
 
     fn full(&self) -> rail_proto::Window {

@@ -131,6 +131,8 @@ pub struct Refreshed {
     pub changed: Vec<Changed>,
     /// What the user is to be told, and was not yet.
     pub notes: Vec<MemoryNote>,
+    /// Whether the time was over before all were looked at: what was not reached is not gone.
+    pub cut_short: bool,
 }
 
 /// The memory files of a session. A file that did not change is not read again.
@@ -200,7 +202,7 @@ impl Memory {
         let (files, notes) = self.collect(until);
         if (self.clock)() >= until {
             // What was not reached is not gone.
-            return Refreshed { changed: Vec::new(), notes: self.untold(notes) };
+            return Refreshed { changed: Vec::new(), notes: self.untold(notes), cut_short: true };
         }
         let was = std::mem::replace(&mut self.known, files);
         let text_of = |files: &[MemoryFile], path: &Path| {
@@ -210,7 +212,7 @@ impl Memory {
         let gone = was.iter().filter(|file| text_of(&self.known, &file.path).is_none());
         let changed =
             written.cloned().map(Changed::Written).chain(gone.map(|file| Changed::Gone(file.path.clone())));
-        Refreshed { changed: changed.collect(), notes: self.untold(notes) }
+        Refreshed { changed: changed.collect(), notes: self.untold(notes), cut_short: false }
     }
 
     /// The files that were read last, in order.

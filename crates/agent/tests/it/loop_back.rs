@@ -222,3 +222,20 @@ async fn the_last_step_of_a_session_that_ends_at_once_can_be_undone() {
     assert!(!bed.work().join("a.txt").exists());
     talk.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_step_can_be_undone_also_where_words_wait_at_the_end() {
+    let bed = Bed::new(vec![run("echo x > a.txt; echo begun; sleep 300"), says("Never.").repeat()]);
+    let mut talk = bed.open();
+    talk.say("Go.");
+    talk.sees(|event| matches!(event, SessionEvent::ToolProgress { text, .. } if text.contains("begun")))
+        .await;
+    talk.say("And then?");
+    talk.sees(|event| matches!(event, SessionEvent::Queued(_))).await;
+    let folder = bed.session();
+    talk.end().await;
+    let mut talk = bed.resume(&folder);
+    assert_eq!(restored(&mut talk, Command::Undo).await.refused, None);
+    assert!(!bed.work().join("a.txt").exists());
+    talk.end().await;
+}

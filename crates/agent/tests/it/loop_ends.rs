@@ -301,3 +301,20 @@ async fn a_budget_is_spent_only_where_prices_are_known() {
     talk.end().await;
     assert_eq!(bed.requests().len(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_hold_also_where_nobody_says_what_an_answer_took() {
+    let silent = || Turn::reply(vec![run("true")]).usage(Usage::default()).repeat();
+    let budget = Bounds { tokens: Some(20_000), turns: Some(40), ..Bounds::default() };
+    let dollars = Bounds { usd: Some(0.05), turns: Some(40), ..Bounds::default() };
+    for bounds in [budget, dollars] {
+        let mut bed = Bed::new(vec![silent()]);
+        bed.price = ", price = { input = 1, output = 9 }";
+        bed.bounds = bounds;
+        let mut talk = bed.open();
+        let done = talk.ask("Go.").await;
+        assert!(done.reason == Reason::Budget || done.text.contains("same"), "{done:?}");
+        assert!(done.turns < 40, "{done:?}");
+        talk.end().await;
+    }
+}

@@ -159,3 +159,18 @@ async fn a_small_model_is_told_less_when_it_takes_over() {
     assert!(tools[1] < tools[0] && tools[2] == tools[0], "{tools:?}");
     assert_eq!(requests[0].system, requests[2].system);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_imported_does_not_enter_its_folder() {
+    let bed = Bed::new(vec![says("One."), says("Two.")]);
+    bed.write(".git/HEAD", "ref: refs/heads/main\n");
+    bed.write("AGENTS.md", "Rule one. @docs/style.md\n");
+    bed.write("docs/style.md", "Be brief.\n");
+    bed.write("docs/AGENTS.md", "Rule of the docs.\n");
+    let mut talk = bed.open();
+    talk.ask("Go.").await;
+    talk.ask("On.").await;
+    talk.end().await;
+    let said = format!("{:?}{}", bed.last().system, texts(&bed.last()).join("\n"));
+    assert!(said.contains("Be brief.") && !said.contains("Rule of the docs."), "{said}");
+}

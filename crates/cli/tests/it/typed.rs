@@ -351,3 +351,47 @@ fn a_tool_that_is_not_there_can_not_be_asked() {
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(err.contains("no MCP server of the client has the tool `mcp__a__b`; there are: none"), "{err}");
 }
+
+/// As root, outside of a container, nothing may bring bypass; an answer to a question neither.
+#[test]
+fn an_answer_brings_no_mode_that_a_request_could_not() {
+    let run = |command: &str| Turn::reply(vec![call("Bash", json!({ "command": command }))]);
+    let (_models, home) = scene(vec![run("touch one.txt"), run("touch two.txt"), say("Done.")]);
+    let home = home_with_programs(home);
+    let mut driven = Driven::start(&home, &["--permission-prompt-tool", "stdio", "--sandbox", "off"]);
+    driven.user("go");
+    let mut asked = 0;
+    let result = loop {
+        let line = driven.until(|line| line["type"] == "control_request" || line["type"] == "result");
+        if line["type"] == "result" {
+            break line;
+        }
+        asked += 1;
+        let update = json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"});
+        let answer = json!({"behavior": "allow", "updatedInput": line["request"]["input"], "updatedPermissions": [update]});
+        driven.answer(&line, &answer);
+    };
+    assert_eq!(result["result"], "Done.");
+    let contained = ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists());
+    let refused = rustix::process::geteuid().is_root() && !contained;
+    assert_eq!(asked, if refused { 2 } else { 1 });
+    driven.end();
+}
+
+/// What the user's words have run and read is judged by the mode that holds then, not by the one that the session began with.
+#[test]
+fn commands_in_words_are_judged_by_the_mode_of_the_moment() {
+    let (_models, home) = scene(vec![say("Looked.").repeat()]);
+    let home = home_with_programs(home);
+    home.write(
+        "work/.claude/commands/make.md",
+        "---\nallowed-tools: Bash(touch:*)\n---\nIt is !`touch made.txt`",
+    );
+    let mut driven = Driven::start(&home, &["--permission-mode", "acceptEdits"]);
+    driven.said("/plan");
+    driven.result("/make");
+    assert!(!home.path("work/made.txt").exists(), "planning changes nothing");
+    driven.said("/plan");
+    driven.result("/make");
+    driven.end();
+}

@@ -30,9 +30,18 @@ pub(crate) fn kept_rules(inputs: &Inputs, places: Option<&Places>) -> Result<Vec
     let (Some(places), Some(root), ProjectTrust::Stored) = (places, root, inputs.trust) else {
         return Ok(Vec::new());
     };
+    if !reaches(&root, &inputs.working_folder) {
+        return Ok(Vec::new());
+    }
     let root = real(&root);
     let here = stored(places)?.into_iter().filter(|kept| kept.folder == root);
     Ok(here.flat_map(|kept| kept.rules).collect())
+}
+
+/// Whether what is allowed at a root is allowed in a folder below it: in a repository, which is one thing. Else a folder of downloads would
+/// speak for all that is unpacked in it.
+pub(crate) fn reaches(root: &Path, folder: &Path) -> bool {
+    root.join(".git").exists() || real(root) == real(folder)
 }
 
 /// Remembers that the user allowed these rules in a folder.

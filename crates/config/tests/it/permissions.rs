@@ -126,3 +126,19 @@ fn a_broken_list_of_what_is_allowed_allows_nothing_and_is_told() {
     assert!(warnings.iter().any(|warning| warning.text.contains("no JSON list of folders")), "{warnings:?}");
     assert_eq!(allowed(&inputs), "");
 }
+
+#[test]
+fn an_always_does_not_speak_for_what_is_unpacked_below() {
+    let machine = Machine::new();
+    let downloads = machine.0.path().join("downloads");
+    machine.write("downloads/other/Makefile", "all:\n").write("downloads/.switchrail/.keep", "");
+    let at = |folder: &str| Inputs { working_folder: downloads.join(folder), ..machine.inputs(&[]) };
+    always(&at(""), &["Bash(make:*)"]).unwrap();
+    assert_eq!(allowed(&at("")), "Bash(make:*)");
+    assert_eq!(allowed(&at("other")), "");
+    let error = always(&at("other"), &["Bash(make:*)"]).unwrap_err().to_string();
+    assert!(error.contains("not trusted"), "{error}");
+    // A repository is one thing.
+    machine.write("downloads/.git/HEAD", "ref: refs/heads/main\n");
+    assert_eq!(allowed(&at("other")), "Bash(make:*)");
+}

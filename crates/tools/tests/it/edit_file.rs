@@ -62,6 +62,10 @@ fn a_short_file_that_was_not_read_is_shown_and_can_be_edited_then() {
     );
     scratch.says("edit_file", &edit("a.txt", "one", "two"));
     assert_eq!(std::fs::read_to_string(path).unwrap(), "two ‹bash›\n");
+    // Leave to write a secret is no leave to show it.
+    scratch.write(".env", "KEY=abc\n");
+    let said = scratch.says("edit_file", &edit(".env", "1", "2"));
+    assert!(said.contains("was not read in this session: read it") && !said.contains("abc"), "{said}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Questions to the client: whether a call may be done, and what the user chooses.
 
 use rail_agent::hooks::{claude_name, native_input};
-use rail_proto::{About, Answer, Choices, Chosen, Command, Lasting, Leave, PermissionAsk, Pick, Picked};
+use rail_proto::{
+    About, Answer, Choices, Chosen, Command, Lasting, Leave, Mode, PermissionAsk, Pick, Picked,
+};
 use serde_json::{Map, Value, json};
 
 use super::line;
@@ -30,6 +32,11 @@ fn rule_value(rule: &str) -> Value {
         Some((tool, content)) => json!({"toolName": tool, "ruleContent": content}),
         None => json!({"toolName": rule}),
     }
+}
+
+/// Whether an answer may bring this: no mode that a request could not.
+pub(crate) fn may_bring(command: &Command, bypass_refused: Option<&str>) -> bool {
+    *command != Command::SetMode(Mode::Bypass) || bypass_refused.is_none()
 }
 
 /// What the client's answer to a question about a call comes to, in order.
@@ -235,5 +242,16 @@ mod tests {
         assert_eq!(chosen(&choices, Ok(no)), Chosen::Dismissed { said: Some("later".to_owned()) });
         let plan = Choices { about: About::LeavePlan { plan: "1".to_owned() }, ..choices };
         assert_eq!(chosen(&plan, Ok(json!({"behavior": "allow"}))), one(Picked::option(0)));
+    }
+
+    #[test]
+    fn an_answer_brings_no_mode_that_is_refused() {
+        let said = json!({"behavior": "allow", "updatedPermissions": [{"type": "setMode", "mode": "bypassPermissions"}]});
+        for (refused, modes) in [(Some("you are root"), 0), (None, 1)] {
+            let commands = permitted(&ask(), Ok(said.clone()));
+            let brought = commands.iter().filter(|command| may_bring(command, refused));
+            let modes_brought = brought.filter(|command| matches!(command, Command::SetMode(_))).count();
+            assert_eq!(modes_brought, modes, "{refused:?}");
+        }
     }
 }

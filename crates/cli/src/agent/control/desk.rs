@@ -61,7 +61,7 @@ pub(super) struct Desk {
     commands: Vec<Offered>,
     models: Vec<String>,
     model: String,
-    bypass_refused: Option<String>,
+    pub(super) bypass_refused: Option<String>,
     /// What the user said that is not taken up yet.
     pub(super) waiting: VecDeque<Prompt>,
     /// What is to be done as soon as there is a session.

@@ -10,6 +10,7 @@ use rail_proto::{Answer, Chosen, Command, Done, Opened, Reason, SessionEvent};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::asker::{Answered, Asks, permission, questions};
+use super::asking::may_bring;
 use super::client::Client;
 use super::desk::{Desk, Lines, listen};
 use super::typed::{Became, becomes};
@@ -17,7 +18,7 @@ use crate::Failure;
 use crate::agent::ending::{self, Refusals};
 use crate::agent::headless::{Printer, ended_by};
 use crate::agent::open::Prepared;
-use crate::agent::slash::{Ground, Leave, Live, Ready, Until};
+use crate::agent::slash::{Ground, Live, Ready, Until};
 use crate::permission::workspace;
 use crate::signals::Signals;
 
@@ -77,8 +78,6 @@ struct Progress {
     busy: bool,
     /// What ends the task.
     until: Until,
-    /// What the task may do besides.
-    leave: Leave,
     /// The model that is asked again after the task.
     back_to: Option<String>,
     /// Nothing more is taken up.
@@ -109,8 +108,14 @@ impl Running {
                 // What it could not keep was told by its last event.
                 _ = &mut running, if !ran => ran = true,
                 Some(became) = self.typing.join_next() => {
-                    if let Ok(became) = became {
-                        self.begin(became, &mut now);
+                    match became {
+                        Ok(became) => self.begin(became, &mut now),
+                        // It was taken back, which has been told, or it broke off.
+                        Err(error) if error.is_cancelled() => {}
+                        Err(error) => {
+                            let text = format!("what was said could not be taken up: {error}; this is a fault of rail");
+                            self.done(Done { reason: Reason::Failed, text, ..Done::default() }, &mut now);
+                        }
                     }
                 }
                 Some(answered) = self.tasks.join_next() => {
@@ -157,7 +162,8 @@ impl Running {
             Became::Ready(ready) => *ready,
             Became::Done(done) => return self.done(*done, now),
         };
-        (now.until, now.leave) = (until, Leave::new(&allowed));
+        now.until = until;
+        self.errands.leave(allowed);
         // A model that the user named is not overridden.
         if let Some(model) = model.filter(|_| self.ground.prepared.model.is_empty()) {
             now.back_to = self.ground.live.as_ref().map(|live| live.model.clone());
@@ -174,6 +180,9 @@ impl Running {
             let text = "interrupted".to_owned();
             self.done(Done { reason: Reason::Interrupted, text, ..Done::default() }, now);
             return;
+        }
+        if matches!(command, Command::SetModel(_)) {
+            now.back_to = None;
         }
         self.send(command);
     }
@@ -217,10 +226,9 @@ impl Running {
     fn happened(&mut self, event: SessionEvent, now: &mut Progress) -> Goes {
         match event {
             SessionEvent::Opened(opened) => self.ground.live = live(&self.ground.prepared, opened),
-            SessionEvent::Permission(ask) => match (now.leave.answer(&ask), &self.desk.asker) {
-                (Some(answer), _) => self.send(Command::Answer { ask: ask.id, answer }),
-                (None, None) => self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody }),
-                (None, Some(asker)) => {
+            SessionEvent::Permission(ask) => match &self.desk.asker {
+                None => self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody }),
+                Some(asker) => {
                     let id = ask.id.clone();
                     let asking = self.tasks.spawn(permission(asker.clone(), ask));
                     self.asked.insert(id, asking);
@@ -242,7 +250,8 @@ impl Running {
             SessionEvent::Mode(mode) => self.change(|live| live.mode = mode),
             SessionEvent::Model(model) => self.change(|live| live.model = model),
             SessionEvent::Done(done) => {
-                (now.busy, now.until, now.leave) = (false, Until::Answered, Leave::default());
+                (now.busy, now.until) = (false, Until::Answered);
+                self.errands.leave(Vec::new());
                 now.last = Some(done);
                 if let Some(model) = now.back_to.take() {
                     self.send(Command::SetModel(model));
@@ -264,7 +273,12 @@ impl Running {
         if let Some(call) = &answered.refused {
             self.refusals.refuse(call);
         }
-        answered.commands.into_iter().for_each(|command| self.send(command));
+        let refused = self.desk.bypass_refused.as_deref();
+        answered
+            .commands
+            .into_iter()
+            .filter(|command| may_bring(command, refused))
+            .for_each(|command| self.send(command));
     }
 
     fn send(&self, command: Command) {

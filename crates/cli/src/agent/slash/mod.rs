@@ -4,7 +4,6 @@ mod attach;
 mod elsewhere;
 mod ground;
 mod here;
-mod leave;
 mod offered;
 mod session;
 
@@ -16,7 +15,6 @@ use crate::Failure;
 
 pub(crate) use attach::{Ready, images, named, ready, submit};
 pub(crate) use ground::{Ground, Live};
-pub(crate) use leave::Leave;
 pub(crate) use offered::{Offered, offered};
 
 /// What becomes of what the user typed.
