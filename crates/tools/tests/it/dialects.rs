@@ -19,8 +19,10 @@ fn check(files: &[(&str, &str)], (tool, input): (&str, Value), expected: [(&str,
 #[test]
 fn faults_and_notes_are_in_the_dialect_s_names() {
     let call = ("edit_file", json!({"file_path": "{workspace}/a", "old_string": "x", "new_string": "y"}));
+    // Too long to be shown at once.
+    let long = "x\n".repeat(2_000);
     check(
-        &[("a", "x")],
+        &[("a", &long)],
         call,
         [
             ("native", "read it with `read_file` first"),
