@@ -25,6 +25,7 @@ pub fn extract(input: &[u8]) {
         starts_in_reasoning: how & 0x10 != 0,
         prompted: how & 0x20 != 0,
         escapes_entities: false,
+        one_call: false,
     };
     let stop = if how & 0x40 == 0 { Stop::EndTurn } else { Stop::MaxTokens };
     for tools in [tools(), Vec::new()] {
