@@ -171,12 +171,12 @@ fn bytes(events: &[Event]) -> u64 {
     events.iter().map(|event| length(event) as u64).sum()
 }
 
-/// What an answer took, as reported; an estimate where nothing was, so that a budget holds all the same.
+/// What an answer took, as reported; an estimate where nothing was, or nothing but zeros, so that a budget holds all the same.
 fn counted(usage: &Usage, read: u64, written: u64) -> Usage {
-    match (usage.input, usage.output) {
-        (None, None) => Usage { input: Some(read), output: Some(written.div_ceil(4)), ..usage.clone() },
-        _ => usage.clone(),
+    if usage.total() > 0 {
+        return usage.clone();
     }
+    Usage { input: Some(read), output: Some(written.div_ceil(4)), ..usage.clone() }
 }
 
 fn cost(attempt: &Attempt, usage: &Usage) -> Option<f64> {
