@@ -384,7 +384,7 @@ fn commands_in_words_are_judged_by_the_mode_of_the_moment() {
     let (_models, home) = scene(vec![say("Looked.").repeat()]);
     let home = home_with_programs(home);
     home.write(
-        "work/.claude/commands/make.md",
+        ".config/switchrail/commands/make.md",
         "---\nallowed-tools: Bash(touch:*)\n---\nIt is !`touch made.txt`",
     );
     let mut driven = Driven::start(&home, &["--permission-mode", "acceptEdits"]);
@@ -393,5 +393,6 @@ fn commands_in_words_are_judged_by_the_mode_of_the_moment() {
     assert!(!home.path("work/made.txt").exists(), "planning changes nothing");
     driven.said("/plan");
     driven.result("/make");
+    assert!(home.path("work/made.txt").exists(), "it would have run");
     driven.end();
 }
