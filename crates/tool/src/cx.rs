@@ -154,7 +154,12 @@ impl ToolCx {
     /// # Errors
     /// It could not be begun, or ended without an answer.
     pub async fn delegate(&self, task: AgentTask) -> Result<AgentDone, ToolFault> {
-        let call = AgentCall { id: &self.person.id, progress: &self.progress, cancel: &self.cancel };
+        let call = AgentCall {
+            id: &self.person.id,
+            session: &self.session,
+            progress: &self.progress,
+            cancel: &self.cancel,
+        };
         self.session.agents.run(task, call).await
     }
 

@@ -83,6 +83,25 @@ impl Session {
         }
     }
 
+    /// A session of another agent in the same workspace: it has the same places, limits and lock, and has read nothing yet.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self {
+            home: self.home.clone(),
+            temp: self.temp.clone(),
+            confine: self.confine,
+            support: self.support.clone(),
+            own: self.own.clone(),
+            env: self.env.clone(),
+            withheld: self.withheld.clone(),
+            limits: self.limits.clone(),
+            memory_files: self.memory_files.clone(),
+            writers: Arc::clone(&self.writers),
+            cwd: Mutex::new(self.cwd()),
+            ..Self::new(self.workspace.clone(), self.folder.clone())
+        }
+    }
+
     /// The folder that relative paths and commands start from.
     pub fn cwd(&self) -> PathBuf {
         self.cwd.lock().unwrap_or_else(PoisonError::into_inner).clone()

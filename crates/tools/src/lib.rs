@@ -58,6 +58,7 @@ tools! {
     grep::Grep,
     list_directory::ListDirectory,
     read_many_files::ReadManyFiles,
+    task::Task,
     todo_write::TodoWrite,
     ask_user_question::AskUserQuestion,
     plan_mode::PlanMode,

@@ -63,8 +63,12 @@ impl Agent {
     }
 
     fn may_change(&self, calls: &[ToolCall]) -> Changes {
-        let levels =
-            calls.iter().filter_map(|call| self.executor.understood(call).map(|(tool, _)| tool.card().level));
+        let understood = calls.iter().filter_map(|call| self.executor.understood(call));
+        let levels = understood.map(|(tool, _)| match tool.card() {
+            // Who was set to work may write; what it wrote was written by somebody else.
+            card if card.name == "task" => Level::Write,
+            card => card.level,
+        });
         levels.fold(Changes::Nothing, |so_far, level| match (so_far, level) {
             (Changes::Nothing, Level::Execute) => Changes::ByCommand,
             (_, Level::Write) => Changes::Files,

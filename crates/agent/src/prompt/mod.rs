@@ -8,6 +8,7 @@ mod marks;
 mod tools;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rail_config::settings::{Agent, DialectChoice, PromptChoice};
 use rail_model::{CacheMark, Part, Request, ToolDecl};
@@ -15,6 +16,7 @@ use rail_route::{Estimate, ModelProfile, estimate, tokens};
 use rail_tool::{Limits, Registry, shown};
 
 use crate::memory::{self, Below, Found, MemoryFile};
+use crate::team::{AgentType, Tools};
 
 pub use environment::{Environment, Git};
 pub use marks::mark_messages;
@@ -42,6 +44,8 @@ pub struct Gathered {
     pub memory: Found,
     /// The skills.
     pub skills: Vec<Skill>,
+    /// The types of agents that calls can set to work.
+    pub agents: Arc<[AgentType]>,
     /// What a special agent is told in place of the base text.
     pub role: Option<String>,
 }
@@ -114,7 +118,7 @@ pub struct Prompt {
 /// A part of a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PromptPart {
-    /// What it is: `base`, `tools`, `security`, `environment`, `memory`, `skills` or `style`.
+    /// What it is: `base`, `tools`, `security`, `environment`, `memory`, `agents`, `skills` or `style`.
     pub name: &'static str,
     /// Its text.
     pub text: String,
@@ -155,6 +159,10 @@ pub fn build(input: &PromptInput<'_>) -> Prompt {
         ("security", texts.security.to_owned()),
         ("environment", texts.environment(&gathered.environment)),
         ("memory", texts.memory(&gathered.memory)),
+        (
+            "agents",
+            if names.contains(&"task") { texts.agents(&gathered.agents, &taught) } else { String::new() },
+        ),
         ("skills", texts.skills(&gathered.skills, &taught)),
         (
             "style",
@@ -218,6 +226,17 @@ impl Texts {
             }
             Form::Lean => lean_memory(&found.files),
         }
+    }
+
+    fn agents(&self, agents: &[AgentType], taught: &dyn Fn(&str) -> String) -> String {
+        if self.form == Form::Lean || agents.is_empty() {
+            return String::new();
+        }
+        let line = |agent: &AgentType| {
+            let only = if agent.tools == Tools::ReadOnly { " Only looks." } else { "" };
+            format!("- {}: {}{only}\n", one_line(&agent.name), one_line(&agent.description))
+        };
+        taught(include_str!("texts/agents.md")) + &agents.iter().map(line).collect::<String>()
     }
 
     fn skills(&self, skills: &[Skill], taught: &dyn Fn(&str) -> String) -> String {

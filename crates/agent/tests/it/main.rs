@@ -8,6 +8,7 @@ mod context_props;
 mod context_trim;
 mod environment;
 mod hooks;
+mod loop_agents;
 mod loop_always;
 mod loop_back;
 mod loop_bed;

@@ -195,6 +195,7 @@ impl Prepared {
             role: extras.role.or_else(|| claude.role.clone()),
             also: extras.also.or_else(|| claude.also.clone()),
             callbacks: extras.callbacks,
+            agent_types: Arc::from([]),
         };
         let opened = Agent::open(setup);
         let (agent, handle) =
