@@ -39,7 +39,7 @@ impl Heads {
             limits: setup.session.limits.clone(),
             environment,
             memory,
-            skills: Vec::new(),
+            skills: prompt::skills(&setup.session.skills),
             role: setup.role.clone(),
         };
         let profile = profile(asking, &setup.model, &gathered);
