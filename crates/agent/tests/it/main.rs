@@ -20,4 +20,5 @@ mod loop_switch;
 mod loop_turns;
 mod memory;
 mod prompt;
+mod skills;
 mod team_types;

@@ -58,7 +58,7 @@ pub(crate) fn skill(cx: &Cx<'_>, name: &str, folder: &Path, from: &str) -> Findi
     if let Some(rule) = Cx::rule(&rules.allow, speaks) {
         return found(Decision::Allow, "a rule allows this skill".to_owned()).by(rule);
     }
-    let why = format!("a skill tells the model what to do; this one is {from}, in `{}`", folder.display());
+    let why = format!("a skill tells the model what to do; this one, in `{}`, is {from}", folder.display());
     found(Decision::Ask, why).proposing(offers::of_skill(name))
 }
 

@@ -135,7 +135,7 @@ fn names_that_are_not_there_are_told_with_those_that_are() {
     let scratch = scratch(&[], &[]);
     for (name, expected) in [
         ("pdff", "there is no skill `pdff`; did you mean `pdf`?"),
-        ("../pdf", "there is no skill `../pdf`; did you mean `pdf`?"),
+        ("../pdf", "there is no skill `../pdf`; there are `pdf`"),
         ("spreadsheets", "there is no skill `spreadsheets`; there are `pdf`"),
         ("", "there is no skill ``; there are `pdf`"),
     ] {
