@@ -81,6 +81,6 @@ fn skills_are_commands_unless_a_command_has_the_name() {
     assert_eq!(body("/pdf a.pdf"), "Fill $1. a.pdf");
     assert_eq!(body("/fix it"), "the command it");
     assert_eq!(body("/help"), "Builtin(Help, \"\")");
-    assert_eq!(body("/quiet"), "Unknown { name: \"quiet\", nearest: None }");
+    assert_eq!(body("/quiet"), "Unknown { name: \"quiet\", nearest: Some(\"quit\") }");
     assert_eq!(commands.problems().len(), 1, "{:?}", commands.problems());
 }
