@@ -65,4 +65,5 @@ tools! {
     exit_plan_mode::ExitPlanMode,
     findings::Findings,
     sequentialthinking::SequentialThinking,
+    skill::Skill,
 }

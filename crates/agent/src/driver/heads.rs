@@ -41,7 +41,7 @@ impl Heads {
             limits: setup.session.limits.clone(),
             environment,
             memory,
-            skills: Vec::new(),
+            skills: prompt::skills(&setup.session.skills),
             agents: Arc::clone(&setup.agent_types),
             role: setup.role.clone(),
         };

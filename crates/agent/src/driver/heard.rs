@@ -181,6 +181,7 @@ impl Agent {
                 Ok(())
             }
             OutputNote::Plan(step) => self.mode_changed(step.mode()),
+            OutputNote::Skill(_) => Ok(()),
             OutputNote::Findings(findings) => {
                 let value = serde_json::to_value(findings).unwrap_or_default();
                 self.write(Record::Findings(value))

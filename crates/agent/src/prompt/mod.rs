@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rail_config::settings::{Agent, DialectChoice, PromptChoice};
 use rail_model::{CacheMark, Part, Request, ToolDecl};
 use rail_route::{Estimate, ModelProfile, estimate, tokens};
-use rail_tool::{Limits, Registry, shown};
+use rail_tool::{Limits, Registry, SkillCard, shown};
 
 use crate::memory::{self, Below, Found, MemoryFile};
 use crate::team::{AgentType, Tools};
@@ -29,6 +29,12 @@ pub struct Skill {
     pub name: String,
     /// What it is for.
     pub description: String,
+}
+
+/// The skills that a model is told of.
+pub fn skills(cards: &[SkillCard]) -> Vec<Skill> {
+    let told = |card: &SkillCard| Skill { name: card.name.clone(), description: card.description.clone() };
+    cards.iter().map(told).collect()
 }
 
 /// What a session's prompt is made of besides its settings and its model, as it was when the session began.
@@ -189,6 +195,8 @@ struct Texts {
 
 /// Characters of memory files that a small model is given.
 const LEAN_MEMORY: usize = 600;
+/// Characters of the list of skills: every request carries it.
+const SKILLS: usize = 8_000;
 /// The longest line of a skill.
 const SKILL: usize = 250;
 
@@ -244,10 +252,21 @@ impl Texts {
             Form::Lean => String::new(),
             Form::Full if skills.is_empty() => String::new(),
             Form::Full => {
-                let lines = skills
-                    .iter()
-                    .map(|skill| format!("- {}: {}\n", one_line(&skill.name), one_line(&skill.description)));
-                taught(include_str!("texts/skills.md")) + &lines.collect::<String>()
+                let mut text = taught(include_str!("texts/skills.md"));
+                let mut left = SKILLS;
+                for (at, skill) in skills.iter().enumerate() {
+                    let line = format!("- {}: {}\n", one_line(&skill.name), one_line(&skill.description));
+                    let Some(rest) = left.checked_sub(line.chars().count()) else {
+                        let more = skills.len() - at;
+                        text.push_str(&format!(
+                            "[{more} more are not listed here; the user sees all with /skills]\n"
+                        ));
+                        break;
+                    };
+                    left = rest;
+                    text.push_str(&line);
+                }
+                text
             }
         }
     }

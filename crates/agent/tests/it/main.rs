@@ -21,4 +21,5 @@ mod loop_switch;
 mod loop_turns;
 mod memory;
 mod prompt;
+mod skills;
 mod team_types;
