@@ -6,6 +6,7 @@ use std::time::Duration;
 use rail_tool::{AnyTool, Registry, Session};
 
 mod change;
+mod image_source;
 mod magic;
 mod missing;
 mod notebook;
@@ -18,11 +19,13 @@ mod reading;
 mod search;
 mod selection;
 mod shell;
+mod sight;
 mod style;
 mod text;
 mod words;
 
 pub use planning::{findings, recall, todos};
+pub use sight::{Sight, seeing};
 
 /// Ends all that a session's commands have started and that still runs: it is asked to end, and killed after the grace.
 ///
@@ -64,4 +67,5 @@ tools! {
     exit_plan_mode::ExitPlanMode,
     findings::Findings,
     sequentialthinking::SequentialThinking,
+    image::Image,
 }

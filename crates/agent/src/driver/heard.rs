@@ -26,6 +26,10 @@ impl Agent {
             News::Room(room) => self.input(Input::Room(room)),
             News::ReplyEnded(step, spent) => self.input(Input::ReplyEnded(step, spent)),
             News::ReplyFailed(step, failure) => self.input(Input::ReplyFailed(step, failure)),
+            News::Aside(spent) => {
+                self.task.asides.push(spent);
+                Ok(())
+            }
             News::Tool(step, event) => self.tool(step, event),
             News::Ask { call, question, answer } => {
                 let id = call.id.clone();

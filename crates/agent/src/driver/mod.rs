@@ -29,6 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::aside::{Aside, AsideSpent};
 use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
 use crate::machine::{Input, Machine, StepId};
 use crate::memory::{Memory, MemoryNote};
@@ -74,6 +75,7 @@ pub struct Agent {
     line: Line,
     seq: u64,
     asking: Arc<Asking>,
+    aside: Arc<Aside>,
     executor: Arc<Executor>,
     session: Arc<Session>,
     hooks: Arc<HookRunner>,
@@ -112,6 +114,8 @@ pub struct Agent {
 struct Figures {
     began: Option<Instant>,
     api_ms: u64,
+    /// What tools have asked models beside the conversation.
+    asides: Vec<AsideSpent>,
     denials: Vec<(String, String)>,
     /// What would allow a call, by its id.
     ways: BTreeMap<String, String>,
@@ -198,6 +202,7 @@ impl Agent {
             Command::SetMode(mode) => return self.set_mode(mode),
             Command::SetModel(model) => {
                 self.write(Record::Model(model.clone()))?;
+                self.aside.set_model(&model);
                 self.input(Input::SetModel(model))?;
                 self.head_for_model()?;
                 return self.learn_room();

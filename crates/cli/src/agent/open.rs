@@ -14,6 +14,7 @@ use rail_journal::UnixMillis;
 use rail_model::ToolDecl;
 use rail_permit::Policy;
 use rail_tool::{AnyTool, Limits, Registry};
+use rail_tools::Sight;
 use rail_upstream::Transport;
 use serde::Deserialize;
 use serde_json::Value;
@@ -142,7 +143,7 @@ impl Prepared {
 
     /// The tools as they are declared to a model, by their own names.
     pub(crate) fn declared_tools(&self) -> Vec<ToolDecl> {
-        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let registry = registry(self.claude.tools.as_deref(), self.sight(&self.model), Vec::new());
         let limits = Limits::from(&self.loaded.settings.tools);
         let shown = registry.up_to(self.loaded.settings.agent.generation);
         shown.shown("native", &limits).map(|(_, declared)| declared).collect()
@@ -150,18 +151,19 @@ impl Prepared {
 
     /// How what is answered without a session is shown.
     pub(crate) fn shown(&self) -> Shown {
-        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let registry = registry(self.claude.tools.as_deref(), self.sight(&self.model), Vec::new());
         Shown { flags: self.flags.clone(), catalog: registry.catalog(), servers: Vec::new() }
     }
 
     /// Opens the session: a new one, or one that goes on.
     pub(crate) fn open(&self, extras: Extras) -> Result<(Agent, Handle, Shown), Failure> {
         let Self { flags, claude, loaded, env, state, .. } = self;
-        let registry = registry(claude.tools.as_deref(), extras.tools);
+        let asked = Some(&self.model).filter(|model| !model.is_empty()).cloned();
+        let model = asked.or(extras.model).unwrap_or_default();
+        let registry = registry(claude.tools.as_deref(), self.sight(&model), extras.tools);
         let permission = flags.permission.with_rules(&claude.allowed, &claude.disallowed, &registry);
         let policy = permission.policy(loaded, env, &registry)?;
         let session = permission.session(loaded, env, state.join("outputs"))?;
-        let asked = Some(&self.model).filter(|model| !model.is_empty()).cloned();
         let limits = &loaded.settings.agent.limits;
         let bounds = Bounds {
             turns: flags.max_turns.or(limits.max_turns.map(u64::from)),
@@ -186,7 +188,7 @@ impl Prepared {
             registry,
             policy,
             session,
-            model: asked.or(extras.model).unwrap_or_default(),
+            model,
             bounds,
             state: state.clone(),
             begin: self.begin.clone(),
@@ -201,6 +203,11 @@ impl Prepared {
         Ok((agent, handle, shown))
     }
 
+    /// Who sees images in a session with this model.
+    fn sight(&self, model: &str) -> Sight {
+        rail_agent::sight(&self.loaded, &self.env, model)
+    }
+
     /// The models that can be asked for.
     pub(crate) fn models(&self) -> Vec<String> {
         let own = (!self.model.is_empty()).then(|| self.model.clone());
@@ -213,8 +220,8 @@ impl Prepared {
 }
 
 /// The built-in tools, or those of these names, and those of the client.
-fn registry(wanted: Option<&[String]>, more: Vec<Arc<dyn AnyTool>>) -> Registry {
-    let all = rail_tools::registry();
+fn registry(wanted: Option<&[String]>, sight: Sight, more: Vec<Arc<dyn AnyTool>>) -> Registry {
+    let all = rail_tools::seeing(&rail_tools::registry(), sight);
     let built_in = match wanted {
         None => all,
         Some(names) => {
