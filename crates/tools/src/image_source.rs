@@ -254,7 +254,8 @@ mod tests {
         #[test]
         fn a_file_address_says_its_path(name in "[a-zA-Z0-9äö _.-]{1,12}") {
             let escaped: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            prop_assert_eq!(Source::read(&format!("file:///{escaped}")), Ok(Source::File(PathBuf::from(format!("/{name}")))));
+            let written = format!("file:///{escaped}");
+            prop_assert_eq!(Source::read(&written), Ok(Source::File(PathBuf::from(format!("/{name}")))));
         }
     }
 }

@@ -204,7 +204,7 @@ impl Prepared {
     }
 
     /// Who sees images in a session with this model.
-    fn sight(&self, model: &str) -> Sight {
+    pub(crate) fn sight(&self, model: &str) -> Sight {
         rail_agent::sight(&self.loaded, &self.env, model)
     }
 

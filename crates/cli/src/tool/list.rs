@@ -3,6 +3,7 @@
 use clap::Args;
 use rail_model::ToolKind;
 use rail_tool::{Generation, Level, Limits, Registry};
+use rail_tools::Sight;
 use serde_json::{Value, json};
 
 use super::words::{Dialect, generation, word};
@@ -42,8 +43,9 @@ impl List {
 }
 
 /// The tools of a generation, for people.
-pub(crate) fn listed(generation: Generation) -> String {
-    table(&rail_tools::registry().up_to(generation), Dialect::Native.name(), &Limits::default())
+pub(crate) fn listed(generation: Generation, sight: Sight) -> String {
+    let registry = rail_tools::seeing(&rail_tools::registry().up_to(generation), sight);
+    table(&registry, Dialect::Native.name(), &Limits::default())
 }
 
 fn table(registry: &Registry, dialect: &str, limits: &Limits) -> String {
