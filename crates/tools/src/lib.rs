@@ -20,6 +20,7 @@ mod selection;
 mod shell;
 mod style;
 mod text;
+pub mod web;
 mod words;
 
 pub use planning::{findings, recall, todos};
@@ -64,4 +65,6 @@ tools! {
     exit_plan_mode::ExitPlanMode,
     findings::Findings,
     sequentialthinking::SequentialThinking,
+    web_fetch::WebFetch,
+    web_search::WebSearch,
 }
