@@ -1,8 +1,11 @@
+use std::collections::BTreeMap;
+
 use rail_model::Part;
 use rail_tool::{
     Card, Confine, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Shown,
     Telling, Tool, ToolCx, ToolFault, ToolOutput,
 };
+use rail_web::{Downloaded, Place};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -12,6 +15,7 @@ use crate::magic;
 use crate::picture::{Picture, is_picture, picture};
 use crate::read_file::explain;
 use crate::text::Text;
+use crate::web::{cancellable, fetcher};
 use crate::words::{count, size};
 
 /// Images of one call at most.
@@ -68,7 +72,7 @@ impl Tool for Image {
         let facet = |written: &str| match Source::read(written) {
             Ok(Source::Path(path)) => Some(Facet::Read(cx.path(&path))),
             Ok(Source::File(path)) => Some(Facet::Read(path)),
-            Ok(Source::Remote { host }) => Some(Facet::Net(host)),
+            Ok(Source::Remote(place)) => Some(Facet::Net(place.host())),
             Ok(Source::Data(_)) | Err(_) => None,
         };
         wanted(input).into_iter().filter_map(facet).collect()
@@ -78,8 +82,14 @@ impl Tool for Image {
         let limits = Limits::of(&input)?;
         let sources: Vec<String> = wanted(&input).into_iter().map(str::to_owned).collect();
         limits.count(sources.len())?;
+        let mut fetched = BTreeMap::new();
+        for written in &sources {
+            if let Source::Remote(place) = Source::read(written).map_err(ToolFault::new)? {
+                fetched.insert(written.clone(), remote(&cx, &place, limits.bytes).await?);
+            }
+        }
         let (work, read) = (cx.clone(), sources.clone());
-        let pictures = cx.blocking(move || load(&work, &read, &limits)).await?;
+        let pictures = cx.blocking(move || load(&work, &read, fetched, &limits)).await?;
         let prompt = input.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
         let mut parts = vec![Part::text(prompt.unwrap_or("Describe the image."))];
         parts.extend(pictures.into_iter().map(|picture| picture.part));
@@ -166,13 +176,21 @@ impl Limits {
 }
 
 /// The images, each as a model is shown it.
-fn load(cx: &ToolCx, sources: &[String], limits: &Limits) -> Result<Vec<Picture>, ToolFault> {
+fn load(
+    cx: &ToolCx,
+    sources: &[String],
+    mut fetched: BTreeMap<String, Vec<u8>>,
+    limits: &Limits,
+) -> Result<Vec<Picture>, ToolFault> {
     let (mut all, mut sent, mut pictures) = (0, 0, Vec::new());
     for written in sources {
         if cx.cancel().is_cancelled() {
             return Err(ToolFault::new("the call was cancelled"));
         }
-        let bytes = bytes(cx, written, limits)?;
+        let bytes = match fetched.remove(written) {
+            Some(bytes) => bytes,
+            None => bytes(cx, written, limits)?,
+        };
         all += bytes.len() as u64;
         if all > ALL_BYTES {
             return Err(too_much(sources.len(), ALL_BYTES));
@@ -195,13 +213,13 @@ fn too_much(images: usize, at_most: u64) -> ToolFault {
     ))
 }
 
-/// The bytes of an image, wherever it is.
+/// The bytes of an image that is not on the network.
 fn bytes(cx: &ToolCx, written: &str, limits: &Limits) -> Result<Vec<u8>, ToolFault> {
     let path = match Source::read(written).map_err(ToolFault::new)? {
         Source::Path(path) => cx.path(&path),
         Source::File(path) => path,
         Source::Data(url) => return data(url, limits.bytes).map_err(ToolFault::new),
-        Source::Remote { host } => return Err(remote(cx, written, &host)),
+        Source::Remote(_) => return Err(ToolFault::new(format!("`{written}` was not fetched"))),
     };
     match cx.files().read(&path, limits.bytes) {
         Ok((opened, bytes)) => {
@@ -218,16 +236,31 @@ fn bytes(cx: &ToolCx, written: &str, limits: &Limits) -> Result<Vec<u8>, ToolFau
     }
 }
 
-fn remote(cx: &ToolCx, written: &str, host: &str) -> ToolFault {
-    let written = shortened(written);
-    ToolFault::new(match cx.session().confine {
-        Confine::Workspace | Confine::ReadOnly => format!(
-            "`{written}` is on the network, which is not reached from the sandbox; save the image in the workspace and name the file, or ask the user to run with `--sandbox off`"
-        ),
-        Confine::Off => format!(
-            "images of `{host}` can't be fetched by this tool yet; save `{written}` in the workspace through ‹bash› and name the file"
-        ),
-    })
+/// The bytes of an image on the network, which is reached behind all guards and never from the sandbox.
+async fn remote(cx: &ToolCx, place: &Place, at_most: u64) -> Result<Vec<u8>, ToolFault> {
+    let written = place.as_str();
+    match cx.session().confine {
+        Confine::Off => {}
+        Confine::Workspace | Confine::ReadOnly => {
+            return Err(ToolFault::new(format!(
+                "`{written}` is on the network, which is not reached from the sandbox; save the image in the workspace and name the file, or ask the user to run with `--sandbox off`"
+            )));
+        }
+    }
+    let fault = |why: String| ToolFault::new(format!("the image `{written}` can't be fetched: {why}"));
+    let fetcher = fetcher(cx.session())?;
+    cx.progress().say(&format!("asking {}", place.host()));
+    let bytes = usize::try_from(at_most).unwrap_or(usize::MAX);
+    let downloaded = cancellable(cx, fetcher.download(place, "image/*", bytes)).await?;
+    match downloaded.map_err(|why| fault(why.to_string()))? {
+        Downloaded::Bytes { bytes, cut: false } => Ok(bytes),
+        Downloaded::Bytes { .. } => {
+            Err(fault(format!("it has more than the {} that are read; raise ‹max_bytes_mb›", size(at_most))))
+        }
+        Downloaded::Elsewhere { to, .. } => Err(fault(format!(
+            "it sends on to another host, which has to be asked about; name `{to}` if that is where it should come from"
+        ))),
+    }
 }
 
 /// The image of these bytes, if they are one.

@@ -22,6 +22,7 @@ mod shell;
 mod sight;
 mod style;
 mod text;
+pub mod web;
 mod words;
 
 pub use planning::{findings, recall, todos};
@@ -67,5 +68,7 @@ tools! {
     exit_plan_mode::ExitPlanMode,
     findings::Findings,
     sequentialthinking::SequentialThinking,
+    web_fetch::WebFetch,
+    web_search::WebSearch,
     image::Image,
 }

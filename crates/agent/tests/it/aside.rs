@@ -16,7 +16,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// A pixel.
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 /// What is asked through, and what was told of it.
 struct Bed {
@@ -67,7 +68,8 @@ impl Bed {
 
 fn environment(root: &Path, more: &[(&str, &str)]) -> Env {
     let place = |name: &str| root.join(name).to_str().unwrap().to_owned();
-    let own = [("HOME", place("home")), ("XDG_CONFIG_HOME", place("config")), ("XDG_STATE_HOME", place("state"))];
+    let own =
+        [("HOME", place("home")), ("XDG_CONFIG_HOME", place("config")), ("XDG_STATE_HOME", place("state"))];
     own.into_iter().chain(more.iter().map(|(name, value)| (*name, (*value).to_owned()))).collect()
 }
 
@@ -109,7 +111,11 @@ async fn a_small_model_does_what_is_done_in_the_background() {
     let models = Scripted::start(vec![says("Paris."), says("Rome.")]).unwrap();
     let config = format!(
         "{}[router]\ndefault = \"p,big\"\nbackground = \"p,small\"\n",
-        provider("p", &on(&models), "models = { big = {}, small = { price = { input = 1.0, output = 2.0 } } }")
+        provider(
+            "p",
+            &on(&models),
+            "models = { big = {}, small = { price = { input = 1.0, output = 2.0 } } }"
+        )
     );
     let bed = Bed::new(&config, "", None);
     let said = bed.ask(Inquired::Background, vec![Part::text("Capital?")]).await;
@@ -165,7 +171,8 @@ async fn the_next_is_asked_when_one_fails() {
         Turn::breaks(vec![text("A c")], ApiError::new(ErrorKind::Server, "it broke")),
         Turn::cut(vec![text("A c")]),
     ] {
-        let (bad, good) = (Scripted::start(vec![first]).unwrap(), Scripted::start(vec![says("A cat.")]).unwrap());
+        let (bad, good) =
+            (Scripted::start(vec![first]).unwrap(), Scripted::start(vec![says("A cat.")]).unwrap());
         let config = format!(
             "{}{}[agent]\nimage_model = \"bad,m;good,m\"\n",
             provider("bad", &on(&bad), ""),
@@ -312,7 +319,9 @@ async fn pages_are_read_by_whoever_sees_where_there_is_no_openrouter() {
 
 #[tokio::test]
 async fn a_question_ends_when_it_is_cancelled_or_takes_too_long() {
-    let models = Scripted::start(vec![Turn::stall(vec![text("A")]).reached("begun"), Turn::stall(Vec::new())]).unwrap();
+    let models =
+        Scripted::start(vec![Turn::stall(vec![text("A")]).reached("begun"), Turn::stall(Vec::new())])
+            .unwrap();
     let config = format!("{}[agent]\nimage_model = \"p,m\"\n", provider("p", &on(&models), ""));
     let bed = Bed::new(&config, "", None);
     let cancel = CancellationToken::new();

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use image::{ImageFormat, Rgb, RgbImage};
 use rail_model::{MediaSource, Part, PartBody};
 use rail_permit::{Answer, Mode, Question, Rule};
+use rail_testkit::{Conversation, Peer, Step};
 use rail_tool::{
     Asks, BoxFuture, Confine, HookedCall, Inquired, Inquiry, Limits, Models, Reply, Session, Told,
 };
@@ -125,9 +126,15 @@ fn an_image_may_be_named_in_every_form() {
     scratch.write("a b.png", png());
     let data = format!("data:image/png;base64,{}", STANDARD.encode(png()));
     let home_url = format!("file://{}/at%20home.png", home.path().canonicalize().unwrap().display());
-    for source in
-        ["{workspace}/a b.png", "a b.png", "./a b.png", "~/at home.png", "file://{workspace}/a%20b.png", &home_url, &data]
-    {
+    for source in [
+        "{workspace}/a b.png",
+        "a b.png",
+        "./a b.png",
+        "~/at home.png",
+        "file://{workspace}/a%20b.png",
+        &home_url,
+        &data,
+    ] {
         let said = says(&scratch, &json!({ "image": source }));
         assert!(said.starts_with("ok: I see 1.\n\ndetails: "), "{source}: {said}");
         assert_eq!(seer.images(), [("image/png".to_owned(), 4, 2)], "{source}");
@@ -154,8 +161,14 @@ fn twenty_images_are_taken_and_one_more_is_not() {
     for (input, expected) in [
         (json!({ "images": names }), "21 images are more than the 20 that one call takes"),
         (json!({ "images": names, "max_images": 100 }), "21 images are more than the 20 that one call takes"),
-        (json!({ "image": "21.png", "images": names[..20] }), "21 images are more than the 20 that one call takes"),
-        (json!({ "images": names[..3], "max_images": 2 }), "3 images are more than the 2 that one call takes"),
+        (
+            json!({ "image": "21.png", "images": names[..20] }),
+            "21 images are more than the 20 that one call takes",
+        ),
+        (
+            json!({ "images": names[..3], "max_images": 2 }),
+            "3 images are more than the 2 that one call takes",
+        ),
         (json!({ "images": names[..3], "maxImages": 2 }), "3 images are more than the 2 that one call takes"),
         (json!({}), "no image is named; give one as `image` or several as `images`"),
     ] {
@@ -294,9 +307,53 @@ fn where_nobody_sees_there_is_no_tool_and_a_main_model_that_sees_gets_a_hint() {
     let (others, own) = (told(Sight::Others).unwrap(), told(Sight::MainToo).unwrap());
     assert_eq!(
         own.strip_prefix(&others),
-        Some("- You see images yourself: use this only for images that were not already provided in the user's message. `Read` shows you a file.\n")
+        Some(
+            "- You see images yourself: use this only for images that were not already provided in the user's message. `Read` shows you a file.\n"
+        )
     );
-    let names = |sight| seeing(&registry, sight).tools().iter().map(|tool| tool.card().name.to_owned()).collect::<Vec<_>>();
+    let names = |sight| {
+        seeing(&registry, sight).tools().iter().map(|tool| tool.card().name.to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(names(Sight::MainToo), names(Sight::Others));
     assert_eq!(names(Sight::Nobody).len() + 1, names(Sight::Others).len());
+}
+
+#[test]
+fn outside_of_the_sandbox_an_address_is_fetched_behind_all_guards() {
+    let seer = Arc::new(Seer::default());
+    let answer = |status: u16, head: &str, body: &[u8]| {
+        let head = format!(
+            "HTTP/1.1 {status} x\r\n{head}content-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
+        Conversation::new([Step::ReadRequest, Step::Send([head.as_bytes(), body].concat()), Step::Close])
+    };
+    let large = encoded(900, 900, ImageFormat::Bmp);
+    let peer = Peer::start(vec![
+        answer(200, "content-type: text/html\r\n", &png()),
+        answer(200, "content-type: image/png\r\n", b"<html>no image</html>"),
+        answer(302, "location: https://elsewhere.example/a.png\r\n", b""),
+        answer(404, "", b""),
+        answer(200, "", &large),
+    ])
+    .unwrap();
+    let port = peer.addr().port();
+    let scratch = seen_by(&seer, |session| {
+        session.web.allow_private = vec![rail_config::settings::PrivatePlace(format!("127.0.0.1:{port}"))];
+        session.web.proxy = Some("direct".to_owned());
+    });
+    let url = peer.url("/a.png");
+    let mut all: Vec<String> = Vec::new();
+    for input in
+        [json!({ "image": url }), json!({ "image": url }), json!({ "image": url }), json!({ "image": url })]
+    {
+        all.push(says(&scratch, &input));
+    }
+    all.push(says(&scratch, &json!({ "image": url, "max_bytes_mb": 1 })));
+    // Nobody allowed this one.
+    all.push(says(&scratch, &json!({ "image": "http://169.254.169.254/latest/a.png" })));
+    let said = all.join("\n").replace(&port.to_string(), "{port}");
+    insta::assert_snapshot!(said);
+    assert_eq!(seer.0.lock().unwrap().len(), 1);
+    assert_eq!(peer.requests()[0].header("accept"), Some("image/*"));
 }
