@@ -182,11 +182,9 @@ fn load(
     mut fetched: BTreeMap<String, Vec<u8>>,
     limits: &Limits,
 ) -> Result<Vec<Picture>, ToolFault> {
-    let (mut all, mut sent, mut pictures) = (0, 0, Vec::new());
+    // All are at hand before the first is decoded: too much of them is told at once.
+    let (mut all, mut read) = (0, Vec::new());
     for written in sources {
-        if cx.cancel().is_cancelled() {
-            return Err(ToolFault::new("the call was cancelled"));
-        }
         let bytes = match fetched.remove(written) {
             Some(bytes) => bytes,
             None => bytes(cx, written, limits)?,
@@ -194,6 +192,13 @@ fn load(
         all += bytes.len() as u64;
         if all > ALL_BYTES {
             return Err(too_much(sources.len(), ALL_BYTES));
+        }
+        read.push((written, bytes));
+    }
+    let (mut sent, mut pictures) = (0, Vec::new());
+    for (written, bytes) in read {
+        if cx.cancel().is_cancelled() {
+            return Err(ToolFault::new("the call was cancelled"));
         }
         let picture = seen(cx, written, &bytes)?;
         sent += picture.sent;

@@ -142,7 +142,7 @@ fn an_image_may_be_named_in_every_form() {
     insta::assert_snapshot!(says(&scratch, &json!({ "image": data })), @r#"
     ok: I see 1.
 
-    details: {"model":"openai/gpt-5-mini","image":"data:image/png;base64,… (100 bytes)"}
+    details: {"model":"openai/gpt-5-mini","image":"data:image/png;base64,… (128 bytes)"}
     "#);
 }
 
