@@ -110,7 +110,8 @@ fn fails(kind: ErrorKind, message: &str) -> Turn {
 async fn a_small_model_does_what_is_done_in_the_background() {
     let models = Scripted::start(vec![says("Paris."), says("Rome.")]).unwrap();
     let config = format!(
-        "{}[router]\ndefault = \"p,big\"\nbackground = \"p,small\"\n",
+        "{}[router]\ndefault = \"p,big\"\n\
+         [[router.rules]]\nname = \"background\"\npurpose = \"background\"\nchain = \"p,small\"\n",
         provider(
             "p",
             &on(&models),
