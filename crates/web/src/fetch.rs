@@ -57,7 +57,7 @@ pub enum Fetched {
 /// What came of an address and its redirects.
 pub(crate) enum Followed {
     /// The head of an answer, and where it is from.
-    Answer(Place, Answer),
+    Answer(Place, Box<Answer>),
     /// It sends on to another host.
     Elsewhere {
         /// Where it was sent on from.
@@ -96,7 +96,7 @@ impl Fetcher {
         match self.follow(place, WANTED, &deadline).await? {
             Followed::Elsewhere { from, to } => Ok(Fetched::Elsewhere { from, to }),
             Followed::Answer(at, answer) => {
-                let page = Arc::new(self.page(&at, answer, &deadline).await?);
+                let page = Arc::new(self.page(&at, *answer, &deadline).await?);
                 self.cache.keep(place.as_str(), &page, Instant::now(), self.limits.kept_bytes);
                 Ok(Fetched::Page(page))
             }
@@ -115,7 +115,7 @@ impl Fetcher {
         loop {
             let answer = self.ask(&at, wanted, deadline).await?;
             let Some(next) = onward(&at, &answer)? else {
-                return Ok(Followed::Answer(at, answer));
+                return Ok(Followed::Answer(at, Box::new(answer)));
             };
             if next.host() != at.host() {
                 return Ok(Followed::Elsewhere {
