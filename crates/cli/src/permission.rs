@@ -133,6 +133,7 @@ impl PermissionFlags {
         let keys = rail_config::key_variables(loaded, env).into_iter();
         session.withheld = keys.filter(|name| !tools.keep_env.contains(name)).map(Into::into).collect();
         session.limits = Limits::from(tools);
+        session.web.clone_from(&loaded.settings.web);
         session.memory_files.clone_from(&loaded.settings.agent.memory_files);
         session.confine = match self.sandbox {
             Some(SandboxName::Off) => Confine::Off,

@@ -182,6 +182,7 @@ fn plural(item: Shape) -> &'static str {
         ("object", _) => "tables",
         (_, Some("secret")) => "secrets",
         (_, Some("permission-rule")) => "rules",
+        (_, Some("private-place")) => "hosts, addresses and networks",
         _ => "strings",
     }
 }

@@ -1,5 +1,7 @@
 //! Kinds of text that have rules of their own, by the name that the schema gives them.
 
+use std::net::IpAddr;
+
 use rail_permit::Rule;
 use rail_repair::Mapping;
 use rail_route::Chain;
@@ -18,6 +20,7 @@ pub(crate) fn wrong(format: &str, text: &str) -> Option<String> {
         "listen" => listen(text),
         "secret" => secret(text),
         "permission-rule" => rule(text),
+        "private-place" => private_place(text),
         "path" => text.trim().is_empty().then(|| "it is empty; write the path of a file".to_owned()),
         _ => None,
     }
@@ -86,6 +89,39 @@ fn listen(text: &str) -> Option<String> {
         .then(|| "this is no address to listen on; write `host:port`, such as `127.0.0.1:4141`".to_owned())
 }
 
+fn private_place(text: &str) -> Option<String> {
+    let (place, network) = text.split_once('/').map_or((text, None), |(place, prefix)| (place, Some(prefix)));
+    let address = place.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+    let is_right = match (address, network) {
+        (Some(address), Some(prefix)) => {
+            let most = if address.is_ipv4() { 32 } else { 128 };
+            prefix.parse::<u8>().is_ok_and(|prefix| prefix <= most)
+        }
+        (None, Some(_)) => false,
+        (Some(_), None) => true,
+        (None, None) => host_and_port(place),
+    };
+    (!is_right).then(|| {
+        "this is no host, address or network; write `127.0.0.1:8080`, `10.0.0.0/8`, `[::1]:3000` or `intranet.example`".to_owned()
+    })
+}
+
+/// Whether this is a host, with or without a port.
+fn host_and_port(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !text.ends_with(']') => (host, Some(port)),
+        Some(_) | None => (text, None),
+    };
+    let name = host.strip_prefix("*.").unwrap_or(host);
+    let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_name = |name: &str| {
+        let good = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+        !name.is_empty() && name.chars().all(good) && !name.starts_with('.') && !name.contains("..")
+    };
+    port.is_none_or(|port| port.parse::<u16>().is_ok())
+        && inner.map_or_else(|| is_name(name), |inner| inner.parse::<IpAddr>().is_ok())
+}
+
 fn secret(text: &str) -> Option<String> {
     if text.is_empty() {
         return Some("it is empty; leave the key out, or write `env:NAME`".to_owned());
@@ -114,6 +150,20 @@ mod tests {
     #[test]
     fn texts_that_are_right_and_wrong() {
         for (format, text, is_right) in [
+            ("private-place", "127.0.0.1:8080", true),
+            ("private-place", "10.0.0.0/8", true),
+            ("private-place", "fd00::/8", true),
+            ("private-place", "::1", true),
+            ("private-place", "[::1]:3000", true),
+            ("private-place", "intranet.example", true),
+            ("private-place", "*.intranet.example:443", true),
+            ("private-place", "", false),
+            ("private-place", "http://10.0.0.1", false),
+            ("private-place", "10.0.0.0/33", false),
+            ("private-place", "intranet/8", false),
+            ("private-place", "a b", false),
+            ("private-place", "host:port", false),
+            ("private-place", "*", false),
             ("base-url", "https://host/v1", true),
             ("base-url", "http://localhost:1234/v1/", true),
             ("base-url", "http://[::1]:1234/v1", true),

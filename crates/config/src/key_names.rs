@@ -8,10 +8,14 @@ use crate::tree::{Node, Value};
 use crate::variables::PREFIX;
 use crate::{Env, Loaded};
 
-/// The variables that hold keys: those of the providers that are known by name, those that the configuration refers to as
+/// Keys of the engines that search the web.
+const SEARCH_KEYS: &[&str] = &["BRAVE_API_KEY", "TAVILY_API_KEY"];
+
+/// The variables that hold keys: those of the providers that are known by name and of search engines, those that the configuration refers to as
 /// `env:NAME`, those of the environment form, and ours that set up a provider. They need not be set.
 pub fn key_variables(loaded: &Loaded, env: &Env) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = catalog().into_iter().flat_map(|known| known.keys).collect();
+    names.extend(SEARCH_KEYS.iter().map(|name| (*name).to_owned()));
     referred(&loaded.tree, &mut names);
     names.extend(loaded.extras.hijack.prefixes.iter().map(|prefix| format!("{prefix}_API_KEY")));
     let ours = env.all().map(|(name, _)| name);

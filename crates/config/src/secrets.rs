@@ -10,8 +10,17 @@ impl Loaded {
     pub fn mask<'a>(&'a self, more: impl IntoIterator<Item = &'a str>) -> Mask {
         let ledger = self.settings.gateway.ledger.iter().map(|address| address.0.reveal());
         let ledger = ledger.flat_map(|address| [address, password(address)]);
+        let search = self.settings.web.search.key.iter().map(|key| key.0.reveal());
+        let proxy = self.settings.web.proxy.iter().map(|proxy| password(proxy));
         let providers = self.routing.providers.values();
-        Mask::of(providers.flat_map(|provider| secrets_of(provider)).chain(ledger).chain(more))
+        Mask::of(
+            providers
+                .flat_map(|provider| secrets_of(provider))
+                .chain(ledger)
+                .chain(search)
+                .chain(proxy)
+                .chain(more),
+        )
     }
 }
 

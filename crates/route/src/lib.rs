@@ -24,6 +24,7 @@ mod session;
 mod stay;
 mod target;
 mod tool_name;
+mod vision;
 
 pub use calibration::Calibration;
 pub use classify::{Wanted, built_in_virtual_models, classify};
@@ -43,3 +44,4 @@ pub use routing::{
 };
 pub use session::{Session, SessionKey, Sessions};
 pub use target::{Chain, ChainError, Target};
+pub use vision::{VisionInput, document_vision, is_minimax_vl, named_vision, vision};

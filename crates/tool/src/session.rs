@@ -32,6 +32,8 @@ pub struct Session {
     pub withheld: BTreeSet<OsString>,
     /// How much a call may take.
     pub limits: Limits,
+    /// How pages of the web are fetched and searched for; keys and proxies that it does not name are in `env`.
+    pub web: rail_config::settings::Web,
     /// The names of files that tell agents what to know.
     pub memory_files: Vec<String>,
     /// Which files were read, and as what.
@@ -76,6 +78,7 @@ impl Session {
             env: Vec::new(),
             withheld: BTreeSet::new(),
             limits: Limits::default(),
+            web: rail_config::settings::Web::default(),
             memory_files: rail_config::settings::Agent::default().memory_files,
             stamps: Stamps::default(),
             services: Services::default(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rail_tool::{AnyTool, Registry, Session};
 
 mod change;
+mod image_source;
 mod magic;
 mod missing;
 mod notebook;
@@ -18,11 +19,14 @@ mod reading;
 mod search;
 mod selection;
 mod shell;
+mod sight;
 mod style;
 mod text;
+pub mod web;
 mod words;
 
 pub use planning::{findings, recall, todos};
+pub use sight::{Sight, seeing};
 
 /// Ends all that a session's commands have started and that still runs: it is asked to end, and killed after the grace.
 ///
@@ -66,4 +70,7 @@ tools! {
     findings::Findings,
     sequentialthinking::SequentialThinking,
     skill::Skill,
+    web_fetch::WebFetch,
+    web_search::WebSearch,
+    image::Image,
 }

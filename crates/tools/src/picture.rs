@@ -15,6 +15,8 @@ pub(crate) struct Picture {
     pub(crate) part: Part,
     /// What it is, in a few words.
     pub(crate) says: String,
+    /// Its bytes as it is shown.
+    pub(crate) sent: u64,
 }
 
 /// Whether these bytes begin like an image that a model can be shown.
@@ -40,13 +42,14 @@ pub(crate) fn picture(bytes: &[u8], name: Option<&str>, limits: &ReadLimits) -> 
             format!("{what}; it could not be shrunk and is shown as it is: {error}"),
         ),
     };
+    let sent = bytes.len() as u64;
     let media = Media {
         kind: MediaKind::Image,
         mime: Some(mime.to_owned()),
         source: MediaSource::Base64(STANDARD.encode(bytes)),
         name: name.map(str::to_owned),
     };
-    Ok(Picture { part: Part::new(PartBody::Media(media)), says })
+    Ok(Picture { part: Part::new(PartBody::Media(media)), says, sent })
 }
 
 fn shrunk(what: &str, before: Size, now: Size) -> String {

@@ -37,6 +37,7 @@ mod transport;
 mod url;
 mod verdict;
 mod visit;
+mod vlm;
 
 pub use ask::{Counted, Embedded, NoAnswer, Upstream};
 pub use cassette::{

@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use rail_config::Loaded;
-use rail_model::{Delta, Event, Fault, Purpose, Request, Usage};
+use rail_model::{Event, Fault, Purpose, Request};
 use rail_proto::{NoteKind, Routed, Spent};
-use rail_route::{Attempt, Client, Plan, PlanInput, Sessions, Skipped, calibrated, estimate, facts};
+use rail_route::{Attempt, Client, Plan, Sessions, facts};
 use rail_upstream::{Broken, NoAnswer, Note, Notes, Outcome, Reply, Sent, Upstream};
 use tokio_util::sync::CancellationToken;
 
 use super::clock::{millis, now};
 use super::ports::{Line, News};
 use crate::machine::{AskFailure, FailureKind, Room, StepId};
+use crate::plans::{self, bytes, cost, counted, nobody};
 use crate::prompt::mark_messages;
 
 /// Tokens of output that a model is given room for when nobody knows its limit.
@@ -107,21 +108,8 @@ impl Asking {
 
     /// Who may answer.
     pub(super) fn plan(&self, request: &Request) -> Plan {
-        let client = Client { headers: &[], name: Some("rail") };
-        let facts = facts(request, &client, estimate(request).total());
-        let session = {
-            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.get(facts.session).cloned()
-        };
-        let (health, learned) = (self.upstream.health(), self.upstream.learned());
-        let routing = &*self.loaded.routing;
-        let input =
-            PlanInput { routing, facts: &facts, health: &health, session: session.as_ref(), now: now() };
-        let mut plan = calibrated(&input, |target| learned.calibration(target)).0;
-        if self.budget.is_some() {
-            leave_out_unpriced(&mut plan);
-        }
-        plan
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        plans::plan(&self.upstream, &self.loaded, &sessions, request, self.budget, now())
     }
 
     /// How much those take who may answer.
@@ -160,44 +148,6 @@ impl Asking {
     }
 }
 
-/// How many bytes of an answer these events bring.
-fn bytes(events: &[Event]) -> u64 {
-    let length = |event: &Event| match event {
-        Event::Delta {
-            delta: Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text), ..
-        } => text.len(),
-        _ => 0,
-    };
-    events.iter().map(|event| length(event) as u64).sum()
-}
-
-/// What an answer took, as reported; an estimate where nothing was, or nothing but zeros, so that a budget holds all the same.
-fn counted(usage: &Usage, read: u64, written: u64) -> Usage {
-    if usage.total() > 0 {
-        return usage.clone();
-    }
-    Usage { input: Some(read), output: Some(written.div_ceil(4)), ..usage.clone() }
-}
-
-fn cost(attempt: &Attempt, usage: &Usage) -> Option<f64> {
-    attempt.profile.cost(usage).or_else(|| attempt.provider.is_free().then_some(0.0))
-}
-
-/// What nobody knows the price of can't be held to a budget.
-fn leave_out_unpriced(plan: &mut Plan) {
-    let (priced, unpriced) = std::mem::take(&mut plan.attempts)
-        .into_iter()
-        .partition(|attempt: &Attempt| attempt.profile.price.is_some() || attempt.provider.is_free());
-    plan.attempts = priced;
-    plan.skipped.extend(unpriced.into_iter().map(|attempt| Skipped {
-        why: format!(
-            "its price is not known, so that no budget in dollars can hold; say it as `price` of the model in [providers.{}]",
-            attempt.target.provider
-        ),
-        target: attempt.target,
-    }));
-}
-
 /// How much the largest of the targets takes; nothing when one of them is not known.
 fn room(plan: &Plan) -> Option<Room> {
     let mut most: Option<Room> = None;
@@ -221,19 +171,6 @@ fn routed(step: StepId, plan: &Plan, target: &str, failed: Vec<(String, String)>
         target: target.to_owned(),
         failed,
     }
-}
-
-/// Why nobody can be asked, and what to do about it.
-fn nobody(plan: &Plan, loaded: &Loaded) -> String {
-    if loaded.routing.providers.is_empty() {
-        return "no provider is configured and no model server was found on this machine; run `rail init`, or write one under \
-                [providers] in the configuration"
-            .to_owned();
-    }
-    let skipped: Vec<String> =
-        plan.skipped.iter().map(|skipped| format!("{}: {}", skipped.target, skipped.why)).collect();
-    let why = if skipped.is_empty() { plan.why.clone() } else { skipped.join("; ") };
-    format!("no target can serve `{}` ({why}); `rail route explain` says more", plan.asked)
 }
 
 /// Some events of an answer, and whether it goes on.

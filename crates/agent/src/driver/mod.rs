@@ -30,6 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::aside::Aside;
 use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
 use crate::machine::{Input, Machine, StepId};
 use crate::memory::{Memory, MemoryNote};
@@ -77,6 +78,7 @@ pub struct Agent {
     line: Line,
     seq: u64,
     asking: Arc<Asking>,
+    aside: Arc<Aside>,
     executor: Arc<Executor>,
     session: Arc<Session>,
     hooks: Arc<HookRunner>,
@@ -216,6 +218,7 @@ impl Agent {
             Command::SetModel(model) => {
                 self.team.set_model(&model);
                 self.write(Record::Model(model.clone()))?;
+                self.aside.set_model(&model);
                 self.input(Input::SetModel(model))?;
                 self.head_for_model()?;
                 return self.learn_room();

@@ -23,9 +23,10 @@ use super::ask::Asking;
 use super::clock::{now, today};
 use super::delegate::{Team, Within};
 use super::heads::{Heads, head};
-use super::ports::Line;
+use super::ports::{Line, News};
 use super::world::Known;
 use super::{Agent, Figures, Handle, show};
+use crate::aside::{Aside, AsideParts};
 use crate::hooks::{CallbackHooks, HookFacts, HookRunner, StartSource};
 use crate::machine::{Bounds, Head, Machine};
 use crate::memory::{Memory, MemoryPlaces};
@@ -176,6 +177,8 @@ impl Agent {
             running: Mutex::default(),
         });
         session.agents = Arc::clone(&team) as Arc<dyn Agents>;
+        let aside = aside(&setup.upstream, &setup.loaded, &setup.env, &setup.model, setup.bounds.usd, &line);
+        session.models = Arc::clone(&aside) as Arc<dyn rail_tool::Models>;
         let session = Arc::new(session);
         let facts = HookFacts {
             id: opened.id.clone(),
@@ -219,6 +222,7 @@ impl Agent {
             line,
             seq: 0,
             asking,
+            aside,
             executor: Arc::new(executor),
             session,
             hooks,
@@ -251,6 +255,26 @@ impl Agent {
         agent.learn_room()?;
         Ok((agent, Handle { commands: commands_to, events: events_from }))
     }
+}
+
+/// The models that tools ask beside the conversation; what they take is told to the driver.
+fn aside(
+    upstream: &Upstream,
+    loaded: &Arc<Loaded>,
+    env: &Env,
+    model: &str,
+    budget: Option<f64>,
+    line: &Line,
+) -> Arc<Aside> {
+    let line = line.clone();
+    Arc::new(Aside::new(AsideParts {
+        upstream: upstream.clone(),
+        loaded: Arc::clone(loaded),
+        env: env.clone(),
+        model: model.to_owned(),
+        budget,
+        heard: Arc::new(move |spent| line.tell(News::Aside(spent))),
+    }))
 }
 
 /// The journal of the session, new or with what it holds.

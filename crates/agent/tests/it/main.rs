@@ -1,6 +1,7 @@
 //! The agent's parts on real folders and processes.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod aside;
 mod commands;
 mod context_common;
 mod context_compact;

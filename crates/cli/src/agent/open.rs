@@ -13,12 +13,13 @@ use rail_journal::UnixMillis;
 use rail_model::ToolDecl;
 use rail_permit::Policy;
 use rail_tool::{AnyTool, Limits, Registry};
+use rail_tools::Sight;
 use rail_upstream::Transport;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::AgentFlags;
-use super::brought::{Brought, Skills};
+use super::brought::Brought;
 use super::claude::Claude;
 use super::headless::Shown;
 use super::slash::offered;
@@ -136,7 +137,7 @@ impl Prepared {
 
     /// The tools as they are declared to a model, by their own names.
     pub(crate) fn declared_tools(&self) -> Vec<ToolDecl> {
-        let registry = registry(self.claude.tools.as_deref(), &self.brought.skills, Vec::new());
+        let registry = self.registry(&self.model, Vec::new());
         let limits = Limits::from(&self.loaded.settings.tools);
         let shown = registry.up_to(self.loaded.settings.agent.generation);
         shown.shown("native", &limits).map(|(_, declared)| declared).collect()
@@ -144,19 +145,20 @@ impl Prepared {
 
     /// How what is answered without a session is shown.
     pub(crate) fn shown(&self) -> Shown {
-        let registry = registry(self.claude.tools.as_deref(), &self.brought.skills, Vec::new());
+        let registry = self.registry(&self.model, Vec::new());
         Shown { flags: self.flags.clone(), catalog: registry.catalog(), servers: Vec::new() }
     }
 
     /// Opens the session: a new one, or one that goes on.
     pub(crate) fn open(&self, extras: Extras) -> Result<(Agent, Handle, Shown), Failure> {
         let Self { flags, claude, loaded, env, state, .. } = self;
-        let registry = registry(claude.tools.as_deref(), &self.brought.skills, extras.tools);
+        let asked = Some(&self.model).filter(|model| !model.is_empty()).cloned();
+        let model = asked.or(extras.model).unwrap_or_default();
+        let registry = self.registry(&model, extras.tools);
         let permission = flags.permission.with_rules(&claude.allowed, &claude.disallowed, &registry);
         let policy = permission.policy(loaded, env, &registry)?;
         let mut session = permission.session(loaded, env, state.join("outputs"))?;
         session.skills.clone_from(&self.brought.skills.cards);
-        let asked = Some(&self.model).filter(|model| !model.is_empty()).cloned();
         let limits = &loaded.settings.agent.limits;
         let bounds = Bounds {
             turns: flags.max_turns.or(limits.max_turns.map(u64::from)),
@@ -181,7 +183,7 @@ impl Prepared {
             registry,
             policy,
             session,
-            model: asked.or(extras.model).unwrap_or_default(),
+            model,
             bounds,
             state: state.clone(),
             begin: self.begin.clone(),
@@ -197,6 +199,26 @@ impl Prepared {
         Ok((agent, handle, shown))
     }
 
+    /// The tools of a session with this model: the built-in ones that have what they need, or those of these names, and those of the client.
+    fn registry(&self, model: &str, more: Vec<Arc<dyn AnyTool>>) -> Registry {
+        let all = rail_tools::seeing(&self.brought.skills.with(&rail_tools::registry()), self.sight(model));
+        let built_in = match self.claude.tools.as_deref() {
+            None => all,
+            Some(names) => {
+                let catalog = all.catalog();
+                let found = |name: &String| catalog.find(name).tool().map(|tool| tool.name.clone());
+                let wanted: Vec<String> = names.iter().filter_map(found).collect();
+                all.only(|card| wanted.iter().any(|name| name == card.name))
+            }
+        };
+        Registry::new(built_in.tools().iter().cloned().chain(more))
+    }
+
+    /// Who sees images in a session with this model.
+    pub(crate) fn sight(&self, model: &str) -> Sight {
+        rail_agent::sight(&self.loaded, &self.env, model)
+    }
+
     /// The models that can be asked for.
     pub(crate) fn models(&self) -> Vec<String> {
         let own = (!self.model.is_empty()).then(|| self.model.clone());
@@ -206,21 +228,6 @@ impl Prepared {
         };
         own.into_iter().chain(self.loaded.settings.providers.iter().flat_map(of)).collect()
     }
-}
-
-/// The built-in tools, or those of these names, and those of the client.
-fn registry(wanted: Option<&[String]>, skills: &Skills, more: Vec<Arc<dyn AnyTool>>) -> Registry {
-    let all = skills.with(&rail_tools::registry());
-    let built_in = match wanted {
-        None => all,
-        Some(names) => {
-            let catalog = all.catalog();
-            let found = |name: &String| catalog.find(name).tool().map(|tool| tool.name.clone());
-            let wanted: Vec<String> = names.iter().filter_map(found).collect();
-            all.only(|card| wanted.iter().any(|name| name == card.name))
-        }
-    };
-    Registry::new(built_in.tools().iter().cloned().chain(more))
 }
 
 /// Adds hooks that are written as in the configuration.

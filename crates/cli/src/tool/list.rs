@@ -3,6 +3,7 @@
 use clap::Args;
 use rail_model::ToolKind;
 use rail_tool::{Generation, Level, Limits, Registry};
+use rail_tools::Sight;
 use serde_json::{Value, json};
 
 use super::words::{Dialect, generation, word};
@@ -26,9 +27,14 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         // What is wrong with a configuration is told elsewhere: the tools are there without one.
-        let loaded = rail_config::check(&common.inputs()?).loaded;
+        let inputs = common.inputs()?;
+        let loaded = rail_config::check(&inputs).loaded;
+        let mut registry = rail_tools::registry().up_to(self.generation);
+        if let Some(loaded) = &loaded {
+            let model = common.model.as_deref().unwrap_or_default();
+            registry = rail_tools::seeing(&registry, rail_agent::sight(loaded, &inputs.env, model));
+        }
         let limits = loaded.map_or_else(Limits::default, |loaded| Limits::from(&loaded.settings.tools));
-        let registry = rail_tools::registry().up_to(self.generation);
         if self.json {
             return output::print_json(&listing(&registry, self.dialect.name(), &limits));
         }
@@ -37,8 +43,9 @@ impl List {
 }
 
 /// The tools of a generation, for people.
-pub(crate) fn listed(generation: Generation) -> String {
-    table(&rail_tools::registry().up_to(generation), Dialect::Native.name(), &Limits::default())
+pub(crate) fn listed(generation: Generation, sight: Sight) -> String {
+    let registry = rail_tools::seeing(&rail_tools::registry().up_to(generation), sight);
+    table(&registry, Dialect::Native.name(), &Limits::default())
 }
 
 fn table(registry: &Registry, dialect: &str, limits: &Limits) -> String {

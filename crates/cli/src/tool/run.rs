@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use rail_agent::{Aside, AsideParts};
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_tool::{Dialect, End, Executor, NoHooks, Outcome, Parts, ToolEvent, Watch};
 use tokio_util::sync::CancellationToken;
@@ -13,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::ask::Terminal;
 use super::seen::Seen;
 use crate::agent::brought::Skills;
+use crate::images::shrink_image;
 use crate::permission::PermissionFlags;
 use crate::setup::{Common, serving_runtime, wrong};
 use crate::signals::Signals;
-use crate::{Failure, output, trust};
+use crate::{Failure, output, state, trust};
 
 /// Files that one run has read count as read in the next, in the same folder.
 #[derive(Args)]
@@ -58,7 +60,9 @@ impl Run {
         let checked = rail_config::check(&inputs);
         let trusted = checked.trusted;
         let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
-        let registry = rail_tools::registry();
+        let model = common.model.clone().unwrap_or_default();
+        let registry =
+            rail_tools::seeing(&rail_tools::registry(), rail_agent::sight(&loaded, &inputs.env, &model));
         let policy = self.flags.policy(&loaded, &inputs.env, &registry)?;
         let outputs = tempfile::Builder::new()
             .prefix("rail-")
@@ -69,6 +73,14 @@ impl Run {
         let seen = Seen::of(&loaded, &session.workspace);
         session.stamps = seen.load();
         session.skills = Skills::read(&loaded, trusted, &inputs.env)?.cards;
+        session.models = Arc::new(Aside::new(AsideParts {
+            upstream: state::upstream(&loaded, &inputs.env).shrinking(shrink_image),
+            loaded: Arc::new(loaded),
+            env: inputs.env.clone(),
+            model,
+            budget: None,
+            heard: Arc::new(drop),
+        }));
         let session = Arc::new(session);
         let asks = Terminal { inputs };
         let parts = Parts {

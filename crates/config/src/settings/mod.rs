@@ -4,6 +4,7 @@ mod agent;
 mod provider;
 mod router;
 mod servers;
+mod web;
 mod words;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,10 @@ pub use router::RouterSettings;
 pub use servers::{
     Gateway, GatewayLimits, GatewayLog, Hook, HookGroup, HookKind, Hooks, Mcp, McpServer, McpTransport,
 };
-pub use words::{Address, ChainText, PermissionRule, SecretText, Size, SizeError, Wait, WaitError};
+pub use web::{SearchEngine, Web, WebSearch};
+pub use words::{
+    Address, ChainText, PermissionRule, PrivatePlace, SecretText, Size, SizeError, Wait, WaitError,
+};
 
 /// All settings, whatever layer said them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +49,8 @@ pub struct Settings {
     pub agent: Agent,
     /// How tools run.
     pub tools: Tools,
+    /// How pages of the web are fetched and searched for.
+    pub web: Web,
     /// The memory stores.
     pub memory: Memory,
     /// Tools of others, over the Model Context Protocol.

@@ -18,6 +18,12 @@ pub struct ChainText(pub String);
 #[schemars(inline, extend("format" = "permission-rule"))]
 pub struct PermissionRule(pub String);
 
+/// A place that is not on the public internet: a host, an address, or a network.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, extend("format" = "private-place"))]
+pub struct PrivatePlace(pub String);
+
 /// The address of a server, such as `http://127.0.0.1:11434`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]

@@ -16,6 +16,7 @@ mod glob;
 mod grep;
 mod guard;
 mod ignored;
+mod image;
 mod injected;
 mod limits;
 mod list_directory;

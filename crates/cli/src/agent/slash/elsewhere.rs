@@ -45,7 +45,7 @@ pub(super) fn generation(word: &str, ground: &Ground) -> Result<String, Failure>
         "" => own,
         word => tool::words::generation(word).map_err(|why| Failure::Usage(anyhow!("/generation: {why}")))?,
     };
-    let shown = tool::listed(generation);
+    let shown = tool::listed(generation, ground.prepared.sight(&ground.prepared.model));
     let own = tool::words::word(own);
     Ok(format!("{shown}{own} is in force; `--generation genN` begins with another\n"))
 }

@@ -1,0 +1,1 @@
+//! The fetcher against scripted servers on real sockets.
