@@ -1,0 +1,2 @@
+//! Real servers, and one that does whatever it should not.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
