@@ -27,8 +27,8 @@ pub(crate) type Received = RxJsonRpcMessage<RoleClient>;
 
 /// Requests whose progress is listened to; the oldest is forgotten beyond it.
 const TRACKS: usize = 256;
-/// Requests of a server that it did not read the answers of; more of them end the connection.
-const UNREAD: usize = 512;
+/// Messages of ours that a server does not read; more of them end the connection.
+const UNREAD: usize = 2_000;
 /// Characters of what a server says of its progress or to the log.
 const LINE: usize = 1_000;
 /// Notes on one server.
@@ -72,6 +72,7 @@ struct Inner {
     asks: BTreeSet<String>,
     changes: Changes,
     log: Allowance,
+    unread: usize,
     notes: Vec<String>,
     fault: Option<Fault>,
 }
@@ -155,6 +156,12 @@ impl Desk {
     /// Nobody listens to the progress of a request any more.
     pub(crate) fn untrack(&self, token: &str) {
         self.inner().tracks.remove(token);
+    }
+
+    /// One more message of ours waits until the server reads, or one fewer.
+    pub(crate) fn waits(&self, change: isize) {
+        let mut inner = self.inner();
+        inner.unread = inner.unread.saturating_add_signed(change);
     }
 
     /// A message of ours, as it is sent.
@@ -245,7 +252,7 @@ impl Desk {
         let known = request_id(id)?;
         let mut inner = self.inner();
         inner.asks.insert(id.to_string());
-        if inner.asks.len() > UNREAD {
+        if inner.unread > UNREAD {
             inner.fault.get_or_insert(Fault::Gone("it asks without reading the answers".to_owned()));
             return None;
         }

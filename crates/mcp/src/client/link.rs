@@ -100,9 +100,13 @@ impl Transport<RoleClient> for Link {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Unsent>> + Send + 'static {
         let (letter, letters) = (self.desk.sent(&item), self.letters.clone());
+        let desk = Arc::clone(&self.desk);
         async move {
-            let letters = letters.ok_or(Unsent::Closed)?;
-            letters.send(letter?).await.map_err(|_| Unsent::Closed)
+            let (letter, letters) = (letter?, letters.ok_or(Unsent::Closed)?);
+            desk.waits(1);
+            let sent = letters.send(letter).await;
+            desk.waits(-1);
+            sent.map_err(|_| Unsent::Closed)
         }
     }
 
