@@ -176,7 +176,24 @@ mod tests {
             {"type": "from the future", "x": 1},
             "plain",
         ], "structuredContent": {"answer": 42}});
-        insta::assert_snapshot!(shown(&all), @"");
+        insta::assert_snapshot!(shown(&all), @r#"
+        {"text":"42"}
+        {"media":{"kind":"image","mime":"image/png","source":{"base64":"AA=="}}}
+        {"text":"[image/tiff, 1 byte: it can't be shown]"}
+        {"text":"[image/png: what the server gave can't be read, since it is no base64]"}
+        {"text":"[image/png, 150 bytes: left out, since it is too large or empty]"}
+        {"media":{"kind":"audio","mime":"audio/wav","source":{"base64":"AAAA"}}}
+        {"text":"inside"}
+        {"media":{"kind":"document","mime":"application/pdf","source":{"base64":"AAAA"},"name":"a:p"}}
+        {"text":"hi"}
+        {"text":"[a:z, application/zip, 3 bytes: it can't be shown]"}
+        {"text":"{\"type\":\"resource\"}"}
+        {"text":"[resource a:b (b): What b is.]"}
+        {"text":"5"}
+        {"text":"{\"type\":\"from the future\",\"x\":1}"}
+        {"text":"\"plain\""}
+        {"text":"{\"answer\":42}"}
+        "#);
     }
 
     #[test]
@@ -194,7 +211,28 @@ mod tests {
             json!({"content": [], "isError": "true"}),
         ];
         let shown: Vec<String> = cases.iter().map(|case| format!("{case}\n  {}", shown(case))).collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        {}
+          The tool gave no output.
+        {"content":[]}
+          The tool gave no output.
+        {"content":"a text"}
+          {"text":"a text"}
+        {"content":{"type":"text","text":"one block"}}
+          {"text":"one block"}
+        {"content":5}
+          failed: the content of the server's answer is no list: 5
+        [1]
+          failed: the server's answer is no result: [1]
+        {"content":[],"structuredContent":{"a":1}}
+          {"text":"{\"a\":1}"}
+        {"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"a":1}}
+          {"text":"{\"a\": 1}"}
+        {"content":[{"type":"text","text":"no such file"}],"isError":true}
+          failed: no such file
+        {"content":[],"isError":"true"}
+          failed: the tool failed and gave no reason
+        "#);
     }
 
     fn anything() -> impl Strategy<Value = Value> {

@@ -20,7 +20,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::Host;
 use super::limits::Limits;
 use super::link::Letter;
-use super::names::cut;
+use super::names::{cut, line};
 
 /// A message for the SDK.
 pub(crate) type Received = RxJsonRpcMessage<RoleClient>;
@@ -214,7 +214,7 @@ impl Desk {
     fn stray(&self, text: &str) {
         self.note(format!(
             "it prints what is no message, which is skipped, such as `{}`; a server writes its log to stderr",
-            cut(text.trim(), 80)
+            line(text.trim(), 80)
         ));
     }
 
@@ -310,7 +310,7 @@ impl Desk {
     fn progress(&self, params: &Value) {
         let Some(token) = params.get("progressToken") else { return };
         let number = |key: &str| params.get(key).filter(|value| value.is_number()).map(Value::to_string);
-        let message = params.get("message").and_then(Value::as_str).map(|text| cut(text, LINE));
+        let message = params.get("message").and_then(Value::as_str).map(|text| line(text, LINE));
         let far = match (number("progress"), number("total")) {
             (Some(done), Some(total)) => Some(format!("{done} of {total}")),
             (Some(done), None) => Some(done),
@@ -341,7 +341,7 @@ impl Desk {
             None => return,
         };
         let level = params.get("level").and_then(Value::as_str).unwrap_or("info");
-        self.host.log(&self.server, &cut(level, 20), &cut(&text, LINE));
+        self.host.log(&self.server, &line(level, 20), &line(&text, LINE));
     }
 
     /// The server takes a request back. Only those that are open go on.

@@ -15,6 +15,11 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// The same in one line, and with nothing in it that moves a terminal.
+pub(crate) fn line(text: &str, most: usize) -> String {
+    cut(&text.replace(|c: char| c.is_control(), " "), most)
+}
+
 /// A name with nothing in it that a model's API refuses.
 pub(crate) fn plain(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -44,7 +49,7 @@ mod tests {
     fn names_fit_every_api() {
         let free = |_: &str| false;
         assert_eq!(tool_name("my server", "a/b.c", free), "mcp__my_server__a_b_c");
-        assert_eq!(tool_name("s", "t", |name| name == "mcp__s__t"), "mcp__s__t_4ce87cd7");
+        assert_eq!(tool_name("s", "t", |name| name == "mcp__s__t"), "mcp__s__t_12dce344");
         let long = tool_name("server", &"x".repeat(80), free);
         assert_eq!((long.len(), long.starts_with("mcp__server__xxx")), (64, true));
         assert_ne!(long, tool_name("server", &"x".repeat(81), free));

@@ -144,7 +144,9 @@ impl Walk<'_> {
                 | "oneOf" | "allOf" | "prefixItems" | "enum" | "required",
                 _,
             ) => None,
-            (_, value) => Some(value.clone()),
+            ("default" | "const" | "examples", value) => Some(value.clone()),
+            // What nobody knows may hold schemas, with references that lead nowhere.
+            (_, value) => (!value.is_object() && !value.is_array()).then(|| value.clone()),
         }
     }
 

@@ -56,7 +56,7 @@ async fn a_server_that_hangs_in_a_call() {
     let host = Arc::new(Quiet::default());
     let bed = Bed::with(vec![hasty(hostile("hang-call"), 20_000, 300)], Arc::clone(&host) as _, |_| {});
     bed.ready("hang-call").await;
-    insta::assert_snapshot!(bed.says("mcp__hang-call__echo", &json!({})).await, @"");
+    insta::assert_snapshot!(bed.says("mcp__hang-call__echo", &json!({})).await, @"error: the MCP server `hang-call` gave no result: it did not answer within 0.3 s. The call was taken back; whether it had an effect is not known");
     // The server hears of it.
     let told = async || {
         let patience = tokio::time::timeout(Duration::from_secs(20), async {
@@ -104,7 +104,7 @@ async fn a_server_that_complains_without_end() {
 async fn a_server_that_dies_in_a_call_is_started_again() {
     beside("die-call", async |bed| {
         bed.ready("die-call").await;
-        insta::assert_snapshot!(bed.says("mcp__die-call__echo", &json!({})).await, @"");
+        insta::assert_snapshot!(bed.says("mcp__die-call__echo", &json!({})).await, @"error: the MCP server `die-call` was gone before the call was done; whether it had an effect is not known: it ended with exit code 3; its last words: Segmentation fault, nearly");
         bed.until("die-call", |state| !matches!(state.state, State::Ready { .. })).await;
         bed.ready("die-call").await;
     })
@@ -132,7 +132,7 @@ async fn a_program_that_is_not_there() {
     let bed = Bed::new(vec![stdio("gone", "no-such-program-here", &[])]);
     let state = bed.until("gone", |state| matches!(state.state, State::Failed { .. })).await;
     let folder = bed.folder.path().display().to_string();
-    insta::assert_snapshot!(why(&state).replace(&folder, "{folder}"), @"");
+    insta::assert_snapshot!(why(&state).replace(&folder, "{folder}"), @"`no-such-program-here` can't be started in `{folder}`: No such file or directory (os error 2)");
     bed.end().await;
 }
 
@@ -153,14 +153,32 @@ async fn tools_that_change_while_the_server_runs() {
 async fn a_server_that_lies_about_types() {
     beside("liar", async |bed| {
         let state = bed.ready("liar").await;
-        insta::assert_snapshot!(state.notes.join("\n"), @"");
+        insta::assert_snapshot!(state.notes.join("\n"), @"
+        its schema is no object: the tool `content` takes any arguments
+        it lists a tool without a name, which is left out
+        its schema is no object: the tool `none` takes any arguments
+        it refuses a list that it said it had: no such method
+        ");
         let mut said = Vec::new();
         for tool in bed.hub.tools().iter().filter(|tool| tool.card().name.starts_with("mcp__liar")) {
             let name = tool.card().name.to_owned();
             let says = bed.says(&name, &json!({"n": {"any": "thing"}, "unknown": 1})).await;
             said.push(format!("{name} {}\n  {says}", tool.schema()));
         }
-        insta::assert_snapshot!(said.join("\n"), @"");
+        insta::assert_snapshot!(said.join("\n"), @r#"
+        mcp__liar__content {"type":"object","properties":{}}
+          error: the content of the server's answer is no list: 5
+        mcp__liar__number {"type":"object","properties":{"n":{}}}
+          ok: 12
+        [image/png: what the server gave can't be read, since it is no base64]
+        "x"
+        mcp__liar__none {"type":"object","properties":{}}
+          error: the server's answer is no result: "just a text"
+        mcp__liar__error {"type":"object","properties":{}}
+          error: the MCP server `liar` refused the call: "not an object"
+        mcp__liar__nothing {"type":"object","properties":{}}
+          error: the MCP server `liar` refused the call: the server answered without a result
+        "#);
     })
     .await;
 }
@@ -204,7 +222,7 @@ async fn lines_that_are_no_messages() {
 async fn an_answer_of_fifty_megabytes() {
     let bed = Bed::new(vec![hostile("long"), hostile("good")]);
     bed.ready("long").await;
-    insta::assert_snapshot!(bed.says("mcp__long__echo", &json!({})).await, @"");
+    insta::assert_snapshot!(bed.says("mcp__long__echo", &json!({})).await, @"error: the MCP server `long` refused the call: a message of 52428882 bytes is longer than 16777216 and was not read");
     bed.ready("good").await;
     assert_eq!(bed.says(TEXT, &json!({"text": "still here"})).await, "ok: still here");
     bed.end().await;

@@ -2,7 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bed;
+mod everything;
 mod hostile;
 mod known;
+mod login;
 mod many;
+mod others;
+mod servers;
 mod talk;

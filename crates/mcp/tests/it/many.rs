@@ -17,14 +17,30 @@ async fn few_tools_are_declared_and_many_are_searched_for() {
     bed.ready("good").await;
     let declared = bed.hub.declared();
     assert_eq!(names(&declared), ["mcp_search", "mcp_call"]);
-    insta::assert_snapshot!(declared[0].card().prompt, @"");
+    insta::assert_snapshot!(declared[0].card().prompt, @"Finds tools of the connected MCP servers by words of what they do, and shows their names, descriptions and parameters. Call a tool that was found with `mcp_call`. Servers: crowd (1000 tools), good (1 tool).");
     assert_eq!(bed.hub.tools().len(), 1_001);
-    insta::assert_snapshot!(bed.says("mcp_search", &json!({"query": "say again text"})).await, @"");
-    insta::assert_snapshot!(bed.says("mcp_search", &json!({"query": "crowd t99", "limit": 2})).await, @"");
-    insta::assert_snapshot!(bed.says("mcp_search", &json!({"query": "weather"})).await, @"");
+    insta::assert_snapshot!(bed.says("mcp_search", &json!({"query": "say again text"})).await, @r#"
+    ok: 1 of 1001 tools fit, the best 1 of them first. Call one with `mcp_call`.
+
+    mcp__good__echo
+    Says it again.
+    parameters: {"type":"object","properties":{"text":{"type":"string"}}}
+    "#);
+    insta::assert_snapshot!(bed.says("mcp_search", &json!({"query": "crowd t99", "limit": 2})).await, @r#"
+    ok: 1000 of 1001 tools fit, the best 2 of them first. Call one with `mcp_call`.
+
+    mcp__crowd__t99
+    t99
+    parameters: {"type":"object","properties":{}}
+
+    mcp__crowd__t990
+    t990
+    parameters: {"type":"object","properties":{}}
+    "#);
+    insta::assert_snapshot!(bed.says("mcp_search", &json!({"query": "weather"})).await, @"ok: None of the 1001 tools of MCP servers fits these words. Try other words, such as the name of a server.");
     let call = json!({"name": "mcp__good__echo", "arguments": {"text": "by name"}});
     assert_eq!(bed.says("mcp_call", &call).await, "ok: by name");
-    insta::assert_snapshot!(bed.says("mcp_call", &json!({"name": "mcp__good__ecko"})).await, @"");
+    insta::assert_snapshot!(bed.says("mcp_call", &json!({"name": "mcp__good__ecko"})).await, @"error: there is no tool `mcp__good__ecko`; did you mean `mcp__good__echo`?");
     bed.end().await;
 
     let few = Bed::with(vec![hostile("good")], Arc::new(Quiet::default()), |_| {});
