@@ -20,11 +20,10 @@ pub fn given(result: &Value, media: usize) -> Result<ToolOutput, ToolFault> {
         Some(content) => parts_of_content(content, media)?,
     };
     if let Some(structured) = result.get("structuredContent").filter(|value| !value.is_null()) {
-        let written = |part: &Part| {
-            part.as_text().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured))
-        };
-        // Most servers write it as a text as well.
-        if !parts.iter().any(written) {
+        // Most servers write it as a text as well, or the one thing in it.
+        let inner = structured.as_object().filter(|object| object.len() == 1).and_then(|object| object.values().next());
+        let written = |text: &str| [Some(structured), inner].into_iter().flatten().any(|value| is_written(value, text));
+        if !parts.iter().filter_map(Part::as_text).any(written) {
             parts.push(Part::text(structured.to_string()));
         }
     }
@@ -43,6 +42,12 @@ pub fn given(result: &Value, media: usize) -> Result<ToolOutput, ToolFault> {
         return Ok(ToolOutput::told("The tool gave no output."));
     }
     Ok(ToolOutput { parts: parts.into_iter().map(Given::Part).collect(), ..ToolOutput::default() })
+}
+
+/// Whether a text is a value: the text of it, or its JSON.
+fn is_written(value: &Value, text: &str) -> bool {
+    let is_text = value.as_str().is_some_and(|value| value.trim() == text.trim());
+    is_text || serde_json::from_str::<Value>(text).is_ok_and(|written| written == *value)
 }
 
 /// Content blocks as parts: a list of them, a single one, or a plain text. At most so many bytes of media are kept.
@@ -175,7 +180,7 @@ mod tests {
             {"type": "text", "text": 5},
             {"type": "from the future", "x": 1},
             "plain",
-        ], "structuredContent": {"answer": 42}});
+        ], "structuredContent": {"answer": 43}});
         insta::assert_snapshot!(shown(&all), @r#"
         {"text":"42"}
         {"media":{"kind":"image","mime":"image/png","source":{"base64":"AA=="}}}
@@ -192,7 +197,7 @@ mod tests {
         {"text":"5"}
         {"text":"{\"type\":\"from the future\",\"x\":1}"}
         {"text":"\"plain\""}
-        {"text":"{\"answer\":42}"}
+        {"text":"{\"answer\":43}"}
         "#);
     }
 
@@ -207,6 +212,9 @@ mod tests {
             json!([1]),
             json!({"content": [], "structuredContent": {"a": 1}}),
             json!({"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}}),
+            json!({"content": [{"type": "text", "text": "[1]"}], "structuredContent": {"items": [1]}}),
+            json!({"content": [{"type": "text", "text": "one\n"}], "structuredContent": {"content": "one"}}),
+            json!({"content": [{"type": "text", "text": "one"}], "structuredContent": {"content": "two"}}),
             json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}),
             json!({"content": [], "isError": "true"}),
         ];
@@ -228,6 +236,13 @@ mod tests {
           {"text":"{\"a\":1}"}
         {"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"a":1}}
           {"text":"{\"a\": 1}"}
+        {"content":[{"type":"text","text":"[1]"}],"structuredContent":{"items":[1]}}
+          {"text":"[1]"}
+        {"content":[{"type":"text","text":"one\n"}],"structuredContent":{"content":"one"}}
+          {"text":"one\n"}
+        {"content":[{"type":"text","text":"one"}],"structuredContent":{"content":"two"}}
+          {"text":"one"}
+        {"text":"{\"content\":\"two\"}"}
         {"content":[{"type":"text","text":"no such file"}],"isError":true}
           failed: no such file
         {"content":[],"isError":"true"}

@@ -73,8 +73,10 @@ struct Inner {
     changes: Changes,
     log: Allowance,
     unread: usize,
+    strayed: bool,
     notes: Vec<String>,
     fault: Option<Fault>,
+    last_words: Option<String>,
 }
 
 /// Lines in the current second.
@@ -119,6 +121,16 @@ impl Desk {
     /// Why the connection is over, if that is known.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.inner().fault.clone()
+    }
+
+    /// How the connection ended, as far as its keeper knows.
+    pub(crate) fn last_words(&self) -> Option<String> {
+        self.inner().last_words.clone()
+    }
+
+    /// Keeps how the connection ended.
+    pub(crate) fn ended(&self, words: &str) {
+        self.inner().last_words = Some(words.to_owned());
     }
 
     /// What ends the connection when it is dropped.
@@ -212,6 +224,10 @@ impl Desk {
     }
 
     fn stray(&self, text: &str) {
+        // The first of them says enough.
+        if std::mem::replace(&mut self.inner().strayed, true) {
+            return;
+        }
         self.note(format!(
             "it prints what is no message, which is skipped, such as `{}`; a server writes its log to stderr",
             line(text.trim(), 80)

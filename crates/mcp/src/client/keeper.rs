@@ -331,7 +331,11 @@ async fn watch_over(server: &Server, session: &Session, process: Option<&Process
                 let fault = session.desk.fault().filter(|fault| matches!(fault, Fault::Login { .. }));
                 return match fault {
                     Some(fault) => fault,
-                    None => Fault::Gone(how_it_ended(&session.desk, process).await),
+                    None => {
+                        let words = how_it_ended(&session.desk, process).await;
+                        session.desk.ended(&words);
+                        Fault::Gone(words)
+                    }
                 };
             }
             changes = session.desk.changes() => {

@@ -166,7 +166,9 @@ impl Walk<'_> {
         if let Value::Object(found) = &mut found {
             for (key, value) in beside.iter().filter(|(key, _)| ["description", "default"].contains(&key.as_str()))
             {
-                found.insert(key.clone(), value.clone());
+                if let Some(value) = self.part(key, value, depth) {
+                    found.insert(key.clone(), value);
+                }
             }
         }
         found

@@ -20,7 +20,7 @@ const PACE: Duration = Duration::from_millis(100);
 /// How long a server's side has to take that a request is taken back.
 const CANCEL: Duration = Duration::from_millis(200);
 /// How long a process has to end whose output is closed, before it is said how it ended.
-const ENDING: Duration = Duration::from_millis(300);
+const ENDING: Duration = Duration::from_secs(1);
 /// How long a request may take that is no call.
 const USUAL: Duration = Duration::from_secs(30);
 /// Characters of what a server said of errors, in our own.
@@ -187,7 +187,8 @@ pub(crate) async fn how_it_ended(desk: &Desk, process: Option<&Process>) -> Stri
         Some(Fault::Gone(why) | Fault::Login { why, .. }) => why,
         None => "the connection is over".to_owned(),
     };
-    let Some(process) = process else { return seen };
+    // Whoever kept the process knows more, once it is gone.
+    let Some(process) = process else { return desk.last_words().unwrap_or(seen) };
     // It is about to end; one that goes on has only closed its output.
     let ended = timeout(ENDING, process.wait()).await.ok();
     let seen = ended.map_or(seen, |ended| format!("it ended with {}", ended.exit));

@@ -106,14 +106,16 @@ impl Lines {
             return;
         }
         if self.skipped == 0 {
-            self.tail = self.line.split_off(self.line.len().min(ENDS));
-            self.skipped = self.line.len() + self.tail.len();
+            self.skipped = self.line.len();
+            self.tail = self.line.get(self.line.len().saturating_sub(ENDS)..).unwrap_or_default().to_vec();
+            let missing = ENDS.saturating_sub(self.line.len()).min(bytes.len());
+            self.line.extend_from_slice(bytes.get(..missing).unwrap_or_default());
+            self.line.truncate(ENDS);
             self.line.shrink_to_fit();
         }
         self.skipped += bytes.len();
         self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(ENDS)..).unwrap_or(bytes));
         self.tail.drain(..self.tail.len().saturating_sub(ENDS));
-        self.tail.shrink_to(2 * CHUNK);
     }
 
     fn end(&mut self) -> Line {

@@ -97,7 +97,7 @@ async fn everything(spec: ServerSpec) -> String {
         ("gzip-file-as-resource", json!({"name": "a.gz", "data": "data:text/plain,hi", "outputType": "resource"})),
         ("get-roots-list", json!({})),
         ("trigger-elicitation-request", json!({})),
-        ("trigger-url-elicitation", json!({"url": "https://a.test/login"})),
+        ("trigger-url-elicitation", json!({"url": "https://a.test/login", "elicitationId": "id-1"})),
         ("trigger-sampling-request", json!({"prompt": "what is it?", "maxTokens": 9})),
     ] {
         let outcome = bed.run(&format!("mcp__e__{tool}"), &input).await;

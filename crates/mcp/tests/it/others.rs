@@ -122,7 +122,7 @@ async fn web_pages() {
     };
     // First it asks whether it may.
     let peer = Peer::start(vec![answer(404, "text/plain", "none"), answer(200, "text/html", page)]).unwrap();
-    let bed = Bed::with(vec![stdio("fetch", &command, &[])], Arc::new(Quiet::default()), |_| {});
+    let bed = Bed::with(vec![stdio("fetch", &command, &["--allow-private-ips"])], Arc::new(Quiet::default()), |_| {});
     bed.ready("fetch").await;
     let url = peer.url("/page");
     let said = bed.says("mcp__fetch__fetch", &json!({"url": url})).await;
