@@ -37,8 +37,11 @@ impl Host for Person {
         let Sample { messages, system, max_tokens, .. } = ask;
         let said = format!("{server}: {messages:?} {system:?} {max_tokens}");
         self.0.lock().unwrap().push(said);
-        let sampled =
-            Sampled { text: "forty-two".to_owned(), model: "tiny".to_owned(), stop_reason: "endTurn".to_owned() };
+        let sampled = Sampled {
+            text: "forty-two".to_owned(),
+            model: "tiny".to_owned(),
+            stop_reason: "endTurn".to_owned(),
+        };
         Box::pin(std::future::ready(Ok(sampled)))
     }
 
@@ -71,7 +74,12 @@ async fn everything(spec: ServerSpec) -> String {
     let person = Arc::new(Person::default());
     let bed = Bed::with(vec![spec], Arc::clone(&person) as _, |_| {});
     // Some tools come once the server knows what we offer.
-    let wanted = ["get-roots-list", "trigger-elicitation-request", "trigger-url-elicitation", "trigger-sampling-request"];
+    let wanted = [
+        "get-roots-list",
+        "trigger-elicitation-request",
+        "trigger-url-elicitation",
+        "trigger-sampling-request",
+    ];
     bed.until("e", |_| {
         let tools = bed.hub.tools();
         wanted.iter().all(|name| tools.iter().any(|tool| tool.card().name == format!("mcp__e__{name}")))
@@ -94,7 +102,10 @@ async fn everything(spec: ServerSpec) -> String {
         ("get-resource-reference", json!({"resourceType": "Text", "resourceId": 1})),
         ("get-resource-reference", json!({"resourceType": "Blob", "resourceId": 2})),
         ("get-annotated-message", json!({"messageType": "error", "includeImage": true})),
-        ("gzip-file-as-resource", json!({"name": "a.gz", "data": "data:text/plain,hi", "outputType": "resource"})),
+        (
+            "gzip-file-as-resource",
+            json!({"name": "a.gz", "data": "data:text/plain,hi", "outputType": "resource"}),
+        ),
         ("get-roots-list", json!({})),
         ("trigger-elicitation-request", json!({})),
         ("trigger-url-elicitation", json!({"url": "https://a.test/login", "elicitationId": "id-1"})),

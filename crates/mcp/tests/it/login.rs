@@ -75,13 +75,16 @@ async fn a_token_that_is_refused_is_made_anew_once() {
     };
     let tools = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}});
     // What nobody asked for and the list are asked for at once, in any order: both get the list's answer.
-    let peer = Peer::start(vec![wants_login(), says(&hello), accepted(), says(&tools), says(&tools).repeat()]).unwrap();
+    let peer =
+        Peer::start(vec![wants_login(), says(&hello), accepted(), says(&tools), says(&tools).repeat()])
+            .unwrap();
     let tokens = Arc::new(Given { tokens: Mutex::new(vec!["old", "new"]), refused: Mutex::default() });
     let bed = Bed::new(vec![spec(&peer, Some(Arc::clone(&tokens)))]);
     bed.ready("remote").await;
     assert_eq!(*tokens.refused.lock().unwrap(), ["Bearer resource_metadata=\"x\""]);
     let sent = peer.requests();
-    let headers = |at: usize| ["authorization", "x-team", "mcp-protocol-version"].map(|name| sent[at].header(name));
+    let headers =
+        |at: usize| ["authorization", "x-team", "mcp-protocol-version"].map(|name| sent[at].header(name));
     assert_eq!(headers(0), [Some("Bearer old"), Some("blue"), None]);
     assert_eq!(headers(1), [Some("Bearer new"), Some("blue"), None]);
     assert_eq!(headers(2), [Some("Bearer new"), Some("blue"), Some("2025-06-18")]);

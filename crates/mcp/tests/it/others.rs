@@ -38,7 +38,11 @@ async fn files() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().canonicalize().unwrap();
     // The folder comes from what we say of ours, not from an argument.
-    let bed = Bed::with(vec![stdio("fs", &command, &["/nonexistent-for-sure", own.to_str().unwrap()])], Arc::new(Roots(vec![own.clone()])), |_| {});
+    let bed = Bed::with(
+        vec![stdio("fs", &command, &["/nonexistent-for-sure", own.to_str().unwrap()])],
+        Arc::new(Roots(vec![own.clone()])),
+        |_| {},
+    );
     bed.ready("fs").await;
     let path = |name: &str| own.join(name).to_str().unwrap().to_owned();
     let said = all(
@@ -46,7 +50,10 @@ async fn files() {
         &[
             ("mcp__fs__write_file", json!({"path": path("a.txt"), "content": "one\ntwo\n"})),
             ("mcp__fs__read_text_file", json!({"path": path("a.txt"), "head": 1})),
-            ("mcp__fs__edit_file", json!({"path": path("a.txt"), "edits": [{"oldText": "two", "newText": "three"}]})),
+            (
+                "mcp__fs__edit_file",
+                json!({"path": path("a.txt"), "edits": [{"oldText": "two", "newText": "three"}]}),
+            ),
             ("mcp__fs__list_directory", json!({"path": path("")})),
             ("mcp__fs__read_text_file", json!({"path": "/etc/passwd"})),
             ("mcp__fs__write_file", json!({"path": path("b.txt")})),
@@ -116,18 +123,26 @@ async fn git() {
 #[tokio::test(flavor = "multi_thread")]
 async fn web_pages() {
     let Some(command) = python("mcp-server-fetch") else { return };
-    let page = "<html><body><h1>Title</h1><p>Some words of a page that is long enough to be read.</p></body></html>";
+    let page =
+        "<html><body><h1>Title</h1><p>Some words of a page that is long enough to be read.</p></body></html>";
     let answer = |status: u16, kind: &str, body: &str| {
         Conversation::new([Step::ReadRequest, Step::Send(http_whole(status, kind, body))])
     };
     // First it asks whether it may.
     let peer = Peer::start(vec![answer(404, "text/plain", "none"), answer(200, "text/html", page)]).unwrap();
-    let bed = Bed::with(vec![stdio("fetch", &command, &["--allow-private-ips"])], Arc::new(Quiet::default()), |_| {});
+    let bed = Bed::with(
+        vec![stdio("fetch", &command, &["--allow-private-ips"])],
+        Arc::new(Quiet::default()),
+        |_| {},
+    );
     bed.ready("fetch").await;
     let url = peer.url("/page");
     let said = bed.says("mcp__fetch__fetch", &json!({"url": url})).await;
     insta::assert_snapshot!(said.replace(&url, "{url}"));
-    insta::assert_snapshot!("fetch_refused", bed.says("mcp__fetch__fetch", &json!({"url": "no address"})).await);
+    insta::assert_snapshot!(
+        "fetch_refused",
+        bed.says("mcp__fetch__fetch", &json!({"url": "no address"})).await
+    );
     for prompt in bed.hub.prompts() {
         assert_eq!((prompt.name.as_str(), prompt.arguments.len()), ("fetch", 1));
     }

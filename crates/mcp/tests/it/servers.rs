@@ -40,9 +40,8 @@ pub(crate) struct Started {
 impl Started {
     /// Starts the everything server, and waits until it listens.
     pub(crate) fn everything(command: &str, transport: &str, port: Option<u16>) -> Self {
-        let port = port.unwrap_or_else(|| {
-            TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-        });
+        let port =
+            port.unwrap_or_else(|| TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port());
         let mut child = program(command)
             .arg(transport)
             .env("PORT", port.to_string())
