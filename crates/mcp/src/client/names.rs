@@ -28,7 +28,7 @@ pub(crate) fn plain(name: &str) -> String {
 
 /// The name that a model calls a tool by, `mcp__server__tool`, if `taken` has no such name yet; otherwise, and where it is too long, with a
 /// tail that tells it from others.
-pub(crate) fn tool_name(server: &str, tool: &str, taken: impl Fn(&str) -> bool) -> String {
+pub fn tool_name(server: &str, tool: &str, taken: impl Fn(&str) -> bool) -> String {
     let name = format!("mcp__{}__{}", plain(server), plain(tool));
     if name.len() <= LONGEST && !taken(&name) {
         return name;

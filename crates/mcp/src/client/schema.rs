@@ -17,7 +17,7 @@ pub(crate) fn anything() -> Value {
 ///
 /// # Errors
 /// What is wrong with it: the tool takes anything then.
-pub(crate) fn sound(schema: &Value, most: usize) -> Result<Value, String> {
+pub fn sound(schema: &Value, most: usize) -> Result<Value, String> {
     let Value::Object(_) = schema else { return Err("its schema is no object".to_owned()) };
     let length = schema.to_string().len();
     if length > most {
