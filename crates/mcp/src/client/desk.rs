@@ -59,6 +59,8 @@ pub(crate) struct Desk {
     inner: Mutex<Inner>,
     changed: Notify,
     closed: CancellationToken,
+    /// A request of ours was taken back.
+    cancels: Notify,
 }
 
 #[derive(Default)]
@@ -68,6 +70,8 @@ struct Inner {
     said: Value,
     /// Requests of ours that have no answer yet.
     open: BTreeSet<String>,
+    /// Requests of ours that were taken back, for whoever still waits for an answer.
+    cancelled: BTreeSet<String>,
     tracks: BTreeMap<String, watch::Sender<String>>,
     asks: BTreeSet<String>,
     changes: Changes,
@@ -95,6 +99,7 @@ impl Desk {
             inner: Mutex::default(),
             changed: Notify::new(),
             closed: CancellationToken::new(),
+            cancels: Notify::new(),
         }
     }
 
@@ -138,6 +143,18 @@ impl Desk {
     /// Keeps how the connection ended.
     pub(crate) fn ended(&self, words: &str) {
         self.inner().last_words = Some(words.to_owned());
+    }
+
+    /// Waits until a request of ours is taken back.
+    pub(crate) async fn taken_back(&self, id: &Value) {
+        let id = id.to_string();
+        loop {
+            let more = self.cancels.notified();
+            if self.inner().cancelled.remove(&id) {
+                return;
+            }
+            more.await;
+        }
     }
 
     /// What ends the connection when it is dropped.
@@ -201,6 +218,16 @@ impl Desk {
             }
             (Some(id), None) => {
                 inner.asks.remove(&id.to_string());
+            }
+            (None, Some(method)) if method == "notifications/cancelled" => {
+                let id = message.pointer("/params/requestId").map(ToString::to_string);
+                if let Some(id) = id.filter(|id| inner.open.remove(id)) {
+                    inner.cancelled.insert(id);
+                    if inner.cancelled.len() > TRACKS {
+                        inner.cancelled.pop_first();
+                    }
+                    self.cancels.notify_waiters();
+                }
             }
             (None, _) => {}
         }

@@ -101,7 +101,7 @@ async fn round(server: &Server, groups: &Groups) {
             }
             Failure { fault: Fault::Gone(why), hopeless: true } => (State::Failed { why }, None),
             Failure { fault: Fault::Gone(why), .. } if deaths >= limits.deaths => {
-                (State::Failed { why: format!("it died at once, {deaths} times: {why}") }, None)
+                (State::Failed { why: format!("it failed at once, {deaths} times: {why}") }, None)
             }
             Failure { fault: Fault::Gone(why), .. } => (State::Retrying { after: pause, why }, Some(pause)),
         };

@@ -7,6 +7,7 @@ use rail_model::ProtocolId;
 use rail_route::Provider;
 use rail_stdx::Secret;
 use rail_upstream::{Body, Incoming, Outgoing, Transport, TransportErrorKind};
+use serde_json::Value;
 
 use super::desk::Fault;
 use super::events::{Event, Events};
@@ -153,12 +154,17 @@ pub(crate) enum StreamEnd {
     Over(String),
     /// It broke, or an event was too long.
     Broken { last: String, why: String },
-    /// Nobody takes messages any more.
+    /// Nobody takes messages any more, or all that was wanted is here.
     Closed,
 }
 
-/// Reads a stream of events. What is no message goes to `aside`.
-pub(crate) async fn stream(mut body: Body, inbox: &Inbox, mut aside: impl FnMut(Event)) -> StreamEnd {
+/// Reads a stream of events, until it has the answer to a request where it is one's. What is no message goes to `aside`.
+pub(crate) async fn stream(
+    mut body: Body,
+    inbox: &Inbox,
+    answers: Option<&Value>,
+    mut aside: impl FnMut(Event),
+) -> StreamEnd {
     let mut events = Events::new(inbox.desk.limits.message);
     let mut last = String::new();
     let mut found = Vec::new();
@@ -177,6 +183,10 @@ pub(crate) async fn stream(mut body: Body, inbox: &Inbox, mut aside: impl FnMut(
             } else {
                 aside(event);
             }
+        }
+        // Not every server ends a stream with its answer.
+        if answers.is_some_and(|id| !inbox.desk.is_open(id)) {
+            return StreamEnd::Closed;
         }
         if pushed.is_err() {
             let why = format!("an event is longer than {} bytes", inbox.desk.limits.message);

@@ -110,6 +110,7 @@ impl Server {
     /// What is to be known of it.
     pub(crate) fn state(&self) -> ServerState {
         let now = self.now.borrow();
+        let live = now.session.as_ref();
         let text = |key: &str| now.hello.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let about = |key: &str| now.hello.get("serverInfo").and_then(|info| info.get(key)?.as_str());
         let named = [about("name"), about("version")].into_iter().flatten().collect::<Vec<_>>().join(" ");
@@ -118,9 +119,13 @@ impl Server {
             state: now.state.clone(),
             calls_itself: Some(cut(&named, 100)).filter(|named| !named.is_empty()),
             instructions: text("instructions").map(|text| cut(text, self.shared.limits.description)),
-            notes: now.notes.clone(),
+            notes: live.map_or_else(|| now.notes.clone(), |live| live.desk.notes()),
             tools: now.lists.tools.len(),
-            stderr: now.stderr.clone(),
+            // Of one that says nothing, what it said before it was started again is worth more.
+            stderr: live
+                .map(Session::stderr)
+                .filter(|said| !said.is_empty())
+                .unwrap_or_else(|| now.stderr.clone()),
         }
     }
 }

@@ -146,7 +146,10 @@ impl Session {
                     return answer.unwrap_or(Err(ServiceError::TransportClosed)).map_err(Stop::Server);
                 }
                 () = sleep_until(pause.unwrap_or(until)), if pause.is_some_and(|pause| pause < until) => {}
-                () = sleep_until(until) => break Trouble::Slow(until - heard.min(until)),
+                () = sleep_until(until) => {
+                    let over = until == began + wait.total;
+                    break Trouble::Slow(if over { wait.total } else { wait.idle });
+                }
             }
         };
         let reason = match trouble {
@@ -164,6 +167,11 @@ impl Session {
             ServiceError::Cancelled { .. } => Trouble::Cancelled,
             _ => Trouble::Gone(self.end().await),
         }
+    }
+
+    /// The end of what the server says of errors.
+    pub(crate) fn stderr(&self) -> String {
+        self.process.upgrade().map(|process| last_words(&process)).unwrap_or_default()
     }
 
     /// How the connection ended, in words.

@@ -33,7 +33,7 @@ async fn listen(post: &Post, inbox: &Inbox, named: watch::Sender<Option<String>>
     }
     let wrong: Arc<Mutex<Option<String>>> = Arc::default();
     let note = Arc::clone(&wrong);
-    let heard = stream(answer.body, inbox, |event| {
+    let heard = stream(answer.body, inbox, None, |event| {
         if event.name == "endpoint" {
             let told = String::from_utf8_lossy(&event.data).into_owned();
             match resolve(&post.url, told.trim()) {

@@ -79,7 +79,13 @@ impl Carrier {
             }
             return Ok(());
         };
-        open.spawn(async move { carrier.ask(&id, body).await });
+        open.spawn(async move {
+            tokio::select! {
+                done = carrier.ask(&id, body) => done,
+                // Nobody reads the answer any more.
+                () = carrier.inbox.desk.taken_back(&id) => Ok(()),
+            }
+        });
         Ok(())
     }
 
@@ -152,7 +158,7 @@ impl Carrier {
     async fn streamed(&self, id: &Value, answer: Incoming) -> Result<(), Fault> {
         let mut body = answer.body;
         for _ in 0..RESUMED {
-            let (last, why) = match stream(body, &self.inbox, |_| {}).await {
+            let (last, why) = match stream(body, &self.inbox, Some(id), |_| {}).await {
                 StreamEnd::Closed => return Ok(()),
                 StreamEnd::Over(last) => {
                     (last, "the stream of the answer ended before the answer".to_owned())
@@ -195,7 +201,7 @@ impl Carrier {
         let (mut last, mut pause) = (String::new(), PAUSE);
         loop {
             match self.open_stream(&last).await? {
-                Ok(answer) => match stream(answer.body, &self.inbox, |_| {}).await {
+                Ok(answer) => match stream(answer.body, &self.inbox, None, |_| {}).await {
                     StreamEnd::Closed => return Ok(()),
                     StreamEnd::Over(next) | StreamEnd::Broken { last: next, .. } => {
                         if !next.is_empty() {

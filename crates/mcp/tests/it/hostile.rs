@@ -120,7 +120,7 @@ async fn a_server_that_dies_at_once_is_given_up_until_it_is_asked_for() {
         let state = bed.until("die", failed).await;
         assert_eq!(
             why(&state),
-            "it died at once, 5 times: it ended with exit code 1; its last words: no configuration found"
+            "it failed at once, 5 times: it ended with exit code 1; its last words: no configuration found"
         );
         bed.hub.reconnect("die").unwrap();
         bed.until("die", |state| !failed(state)).await;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rail_mcp::{Limits, given, sound_schema, tool_name};
 use rail_permit::{Facet, Level};
 use rail_tool::{
-    Admitted, AnyTool, BoxFuture, Card, Example, FacetCx, Generation, InputFault, Lane, Shown,
-    ToolCx, ToolFault, ToolOutput,
+    Admitted, AnyTool, BoxFuture, Card, Example, FacetCx, Generation, InputFault, Lane, Shown, ToolCx,
+    ToolFault, ToolOutput,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +71,8 @@ impl Server {
     fn tool(&self, listed: &Value) -> Option<Listed> {
         let name = listed.get("name")?.as_str()?.to_owned();
         // Whatever is no schema, its tool can be called.
-        let schema = listed.get("inputSchema").and_then(|schema| sound_schema(schema, Limits::default().schema).ok());
+        let schema =
+            listed.get("inputSchema").and_then(|schema| sound_schema(schema, Limits::default().schema).ok());
         let schema = schema.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
         let says = listed.get("description").and_then(Value::as_str).unwrap_or_default();
         let reads =
