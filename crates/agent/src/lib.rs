@@ -8,6 +8,7 @@ pub mod machine;
 pub mod memory;
 pub mod prompt;
 pub mod repeat;
+pub mod skills;
 pub mod team;
 
 pub use driver::{Agent, Begin, Errands, Handle, Numbered, OpenError, Setup};

@@ -58,7 +58,11 @@ impl Explain {
                 let (tool, arguments) = call.map_err(|fault| Failure::Usage(anyhow!("{fault}")))?;
                 let card = tool.card();
                 let admitted = tool.admit(arguments).map_err(|fault| Failure::Usage(anyhow!("{fault}")))?;
-                (card.name, card.level, admitted.facets(&FacetCx { cwd: &cwd, home: policy.home.as_deref() }))
+                (
+                    card.name,
+                    card.level,
+                    admitted.facets(&FacetCx { cwd: &cwd, home: policy.home.as_deref(), skills: &[] }),
+                )
             }
             (None, None) => {
                 return Err(Failure::Usage(anyhow!(

@@ -13,6 +13,15 @@ pub enum Facet {
     Net(String),
     /// It does what only somebody else knows: a tool of an MCP server, a created tool.
     Foreign,
+    /// It gives the model instructions that somebody wrote down: a skill. With it goes leave to read the skill's folder.
+    Skill {
+        /// The skill's name.
+        name: String,
+        /// Its folder, links resolved.
+        folder: PathBuf,
+        /// Whose it is, in a few words: `yours`, `of this project`.
+        from: String,
+    },
 }
 
 /// A shell command that is to be run.

@@ -121,7 +121,7 @@ impl Grant {
             match facet {
                 Facet::Read(path) | Facet::Write(path) if real == path => return true,
                 Facet::Read(path) => under = under || real.starts_with(path),
-                Facet::Write(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => {}
+                Facet::Write(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => {}
             }
         }
         under && self.walls.lets_read(real)
@@ -141,7 +141,12 @@ impl Grant {
                 Facet::Write(path) if !writable.iter().any(|folder| path.starts_with(folder)) => {
                     writable.push(path.clone())
                 }
-                Facet::Write(_) | Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => {}
+                Facet::Write(_)
+                | Facet::Read(_)
+                | Facet::Exec(_)
+                | Facet::Net(_)
+                | Facet::Foreign
+                | Facet::Skill { .. } => {}
             }
         }
         writable
@@ -151,7 +156,7 @@ impl Grant {
     pub fn kept(&self) -> Kept<'_> {
         let only_git = self.facets.iter().all(|facet| match facet {
             Facet::Exec(exec) => runs_only_git(&exec.command),
-            Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign => true,
+            Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => true,
         });
         Kept { grant: self, only_git }
     }
@@ -163,7 +168,7 @@ impl Grant {
                 let around = kept.starts_with(path) && !folders.iter().any(|it| it.starts_with(path));
                 path.starts_with(kept) || around
             }
-            Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => false,
+            Facet::Read(_) | Facet::Exec(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => false,
         })
     }
 
@@ -171,7 +176,7 @@ impl Grant {
     pub fn hidden(&self) -> Hidden {
         let granted = self.facets.iter().filter_map(|facet| match facet {
             Facet::Read(path) | Facet::Write(path) => Some(path.clone()),
-            Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => None,
+            Facet::Exec(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => None,
         });
         let mut names = Vec::new();
         let mut paths = Vec::new();
@@ -205,7 +210,7 @@ impl Grant {
     pub fn network(&self) -> bool {
         let allowed = self.facets.iter().any(|facet| match facet {
             Facet::Net(_) => true,
-            Facet::Read(_) | Facet::Write(_) | Facet::Exec(_) | Facet::Foreign => false,
+            Facet::Read(_) | Facet::Write(_) | Facet::Exec(_) | Facet::Foreign | Facet::Skill { .. } => false,
         });
         allowed || self.walls.open_network
     }

@@ -46,6 +46,12 @@ pub enum Command {
         /// What goes back.
         what: What,
     },
+    /// An agent that a call set to work is to end now; the call has a result that says so, and everything else goes on.
+    StopAgent {
+        /// The call's id.
+        #[serde(rename = "tool_call_id")]
+        id: String,
+    },
     /// The session is to end, after what runs was interrupted.
     End,
 }

@@ -2,7 +2,7 @@ use rail_model::{Message, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Choices, Mode, PermissionAsk, Prompt, Todo, ToolEnd, ToolStart};
+use crate::{AgentBegan, AgentEnded, Choices, Mode, PermissionAsk, Prompt, Todo, ToolEnd, ToolStart};
 
 /// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
 ///
@@ -93,6 +93,19 @@ pub enum SessionEvent {
     /// A call has its result.
     #[serde(rename = "tool_call_end")]
     ToolEnd(ToolEnd),
+    /// A call set another agent to work.
+    AgentBegan(AgentBegan),
+    /// Something happens in an agent that a call set to work. Questions of such agents are asked as if they were the session's own.
+    AgentEvent {
+        /// The id of the call that set it to work.
+        #[serde(rename = "tool_call_id")]
+        id: String,
+        /// What happens, with the step numbers of that agent.
+        #[schemars(with = "serde_json::Value")]
+        event: Box<SessionEvent>,
+    },
+    /// An agent that a call set to work has ended.
+    AgentEnded(AgentEnded),
     /// The model's list of things to do.
     Todos(Vec<Todo>),
     /// Another permission mode is in force.

@@ -1,5 +1,6 @@
 //! The agent's own protocol: a front end sends [`Command`]s and reads [`SessionEvent`]s, and knows nothing else of the agent.
 
+mod agents;
 mod ask;
 mod call;
 mod choices;
@@ -8,6 +9,7 @@ mod event;
 mod shown;
 mod todo;
 
+pub use agents::{AgentBegan, AgentEnded};
 pub use ask::{Answer, Doing, Lasting, Leave, PermissionAsk};
 pub use call::{Finish, ToolEnd, ToolStart};
 pub use choices::{About, Choice, ChoiceOption, Choices, Chosen, Pick, Picked};

@@ -2,6 +2,7 @@
 
 mod date;
 mod distance;
+mod front;
 mod mask;
 mod pattern;
 mod replace;
@@ -9,6 +10,7 @@ mod secret;
 
 pub use date::{date, unix_of_date};
 pub use distance::{distance, nearest};
+pub use front::front_matter;
 pub use mask::Mask;
 pub use pattern::fits;
 pub use replace::{Access, replace};

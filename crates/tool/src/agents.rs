@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Progress, ToolFault};
+use crate::{BoxFuture, Progress, Session, ToolFault};
 
 /// Who sets other agents to work.
 pub trait Agents: Debug + Send + Sync {
@@ -35,6 +35,8 @@ pub struct AgentTask {
 pub struct AgentCall<'a> {
     /// The call's id.
     pub id: &'a str,
+    /// The session it is made in.
+    pub session: &'a Session,
     /// Where it is said how far the agent is.
     pub progress: &'a Progress,
     /// Ends when nobody wants the result any more.

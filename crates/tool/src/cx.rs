@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::names::meant;
 use crate::{
-    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Files, Inquiry, Session, Told, ToolFault,
+    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Files, Inquiry, Session, SkillCard, Told,
+    ToolFault,
 };
 
 /// What a tool may know to say what it will touch.
@@ -17,6 +18,8 @@ pub struct FacetCx<'a> {
     pub cwd: &'a Path,
     /// The user's home folder.
     pub home: Option<&'a Path>,
+    /// The skills that a model may load.
+    pub skills: &'a [SkillCard],
 }
 
 impl FacetCx<'_> {
@@ -154,14 +157,19 @@ impl ToolCx {
     /// # Errors
     /// It could not be begun, or ended without an answer.
     pub async fn delegate(&self, task: AgentTask) -> Result<AgentDone, ToolFault> {
-        let call = AgentCall { id: &self.person.id, progress: &self.progress, cancel: &self.cancel };
+        let call = AgentCall {
+            id: &self.person.id,
+            session: &self.session,
+            progress: &self.progress,
+            cancel: &self.cancel,
+        };
         self.session.agents.run(task, call).await
     }
 
     /// The absolute path that a model means, as [`FacetCx::path`] has it.
     pub fn path(&self, written: &str) -> PathBuf {
         let cwd = self.session.cwd();
-        FacetCx { cwd: &cwd, home: self.session.home.as_deref() }.path(written)
+        self.session.facet_cx(&cwd).path(written)
     }
 
     /// Does work that waits for the disk or takes long, beside the others.

@@ -24,6 +24,7 @@ mod schema;
 mod services;
 mod session;
 mod shape;
+mod skills;
 mod stamps;
 mod telling;
 mod tool;
@@ -54,6 +55,7 @@ pub use rail_proto::{About, Choice, ChoiceOption, Choices, Chosen, Pick, Picked,
 pub use registry::Registry;
 pub use services::Services;
 pub use session::{Confine, Session};
+pub use skills::{SkillCard, SkillLoaded};
 pub use stamps::{Stale, Stamps};
 pub use telling::Telling;
 pub use tool::{Admitted, AnyTool, BoxFuture, InputFault, Tool};

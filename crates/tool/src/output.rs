@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use rail_edit::diff::FileDiff;
 use rail_model::Part;
 
-use crate::{Finding, PlanStep, Telling, Todo};
+use crate::{Finding, PlanStep, SkillLoaded, Telling, Todo};
 
 /// What a call gave.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -36,6 +36,8 @@ pub enum OutputNote {
     Plan(PlanStep),
     /// The findings are these now.
     Findings(Vec<Finding>),
+    /// A skill was loaded. The executor allows what follows from it, from the next call on.
+    Skill(SkillLoaded),
 }
 
 /// How a result is shown to people.

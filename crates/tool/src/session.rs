@@ -7,7 +7,7 @@ use rail_sandbox::Support;
 
 use crate::agents::NoAgents;
 use crate::models::NoModels;
-use crate::{Agents, Limits, Models, Services, Stamps};
+use crate::{Agents, FacetCx, Limits, Models, Services, SkillCard, Stamps};
 
 /// What all calls of a session share.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub struct Session {
     pub agents: Arc<dyn Agents>,
     /// Held by a call while it writes or runs something: all agents of one workspace share it.
     pub writers: Arc<tokio::sync::Mutex<()>>,
+    /// The skills that a model may load.
+    pub skills: Vec<SkillCard>,
     cwd: Mutex<PathBuf>,
 }
 
@@ -80,6 +82,27 @@ impl Session {
             models: Arc::new(NoModels),
             agents: Arc::new(NoAgents),
             writers: Arc::default(),
+            skills: Vec::new(),
+        }
+    }
+
+    /// A session of another agent in the same workspace: it has the same places, limits and lock, and has read nothing yet.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self {
+            home: self.home.clone(),
+            temp: self.temp.clone(),
+            confine: self.confine,
+            support: self.support.clone(),
+            own: self.own.clone(),
+            env: self.env.clone(),
+            withheld: self.withheld.clone(),
+            limits: self.limits.clone(),
+            memory_files: self.memory_files.clone(),
+            skills: self.skills.clone(),
+            writers: Arc::clone(&self.writers),
+            cwd: Mutex::new(self.cwd()),
+            ..Self::new(self.workspace.clone(), self.folder.clone())
         }
     }
 
@@ -91,6 +114,11 @@ impl Session {
     /// Changes the folder that relative paths and commands start from.
     pub fn set_cwd(&self, cwd: &Path) {
         cwd.clone_into(&mut self.cwd.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// What a tool may know to say what a call will touch that starts from a folder.
+    pub fn facet_cx<'a>(&'a self, cwd: &'a Path) -> FacetCx<'a> {
+        FacetCx { cwd, home: self.home.as_deref(), skills: &self.skills }
     }
 
     /// A command changed these files: those of them that were read are as if they had been read again, those that are gone are

@@ -90,7 +90,7 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 fn is_outside(grant: &Grant) -> bool {
     grant.facets().iter().any(|facet| match facet {
         Facet::Exec(exec) => exec.held == Held::Outside,
-        Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign => false,
+        Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => false,
     })
 }
 
@@ -98,6 +98,6 @@ fn is_outside(grant: &Grant) -> bool {
 pub(crate) fn runs(grant: &Grant) -> bool {
     grant.facets().iter().any(|facet| match facet {
         Facet::Exec(_) => true,
-        Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign => false,
+        Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => false,
     })
 }

@@ -58,10 +58,12 @@ tools! {
     grep::Grep,
     list_directory::ListDirectory,
     read_many_files::ReadManyFiles,
+    task::Task,
     todo_write::TodoWrite,
     ask_user_question::AskUserQuestion,
     plan_mode::PlanMode,
     exit_plan_mode::ExitPlanMode,
     findings::Findings,
     sequentialthinking::SequentialThinking,
+    skill::Skill,
 }

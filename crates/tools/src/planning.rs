@@ -43,6 +43,6 @@ pub fn recall(session: &Session, note: &OutputNote) {
             session.services.get::<Findings>().with(|findings| findings.clone_from(kept));
         }
         // The mode and the memory files are the session's own business.
-        OutputNote::Plan(_) | OutputNote::MemoryFile(_) => {}
+        OutputNote::Plan(_) | OutputNote::MemoryFile(_) | OutputNote::Skill(_) => {}
     }
 }

@@ -56,7 +56,12 @@ pub async fn expand(command: &CustomCommand, args: &str, sources: &dyn Sources) 
     let pieces = template(&command.body);
     let given = words(args);
     let mut out = Expanded { model: command.model.clone(), ..Expanded::default() };
-    out.allowed = rules(command, &mut out.problems);
+    out.allowed = rules(
+        &format!("the command /{}", command.name),
+        command.owner,
+        &command.allowed_tools,
+        &mut out.problems,
+    );
     for piece in &pieces {
         match piece {
             Piece::Text(_) | Piece::Given(_) => put(&mut out.text, std::slice::from_ref(piece), args, &given),
@@ -113,21 +118,18 @@ fn put(out: &mut String, pieces: &[Piece], args: &str, given: &[String]) {
     }
 }
 
-/// The rules that a command's file brings. A project that is not trusted can't allow anything.
-fn rules(command: &CustomCommand, problems: &mut Vec<String>) -> Vec<Rule> {
-    let written = &command.allowed_tools;
-    let name = &command.name;
-    if command.owner == Owner::Project(Trusted::No) && !written.is_empty() {
+/// The rules that a file brings; `whose` it is, is said with each problem. A project that is not trusted can't allow anything.
+pub(crate) fn rules(whose: &str, owner: Owner, written: &[String], problems: &mut Vec<String>) -> Vec<Rule> {
+    if owner == Owner::Project(Trusted::No) && !written.is_empty() {
         problems.push(format!(
-            "/{name}: its `allowed-tools` do not count, since this folder is not trusted; trust it with `rail config trust`"
+            "{whose}: its `allowed-tools` do not count, since this folder is not trusted; trust it with `rail config trust`"
         ));
         return Vec::new();
     }
-    let origin = format!("the command /{name}");
-    let rules = written.iter().map(|text| Rule::parse(text, origin.clone(), &native));
+    let rules = written.iter().map(|text| Rule::parse(text, whose, &native));
     rules
         .filter_map(|rule| {
-            rule.map_err(|error| problems.push(format!("/{name}: allowed-tools: {error}"))).ok()
+            rule.map_err(|error| problems.push(format!("{whose}: allowed-tools: {error}"))).ok()
         })
         .collect()
 }

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use rail_stdx::front_matter;
+
 /// What stands before a text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Front {
@@ -34,7 +36,7 @@ pub struct FrontError {
 /// The first line that can't be understood.
 pub fn front(text: &str) -> Result<(Front, &str), FrontError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Some((head, body)) = split(text) else { return Ok((Front::default(), text)) };
+    let Some((head, body)) = front_matter(text) else { return Ok((Front::default(), text)) };
     let mut lines: Lines<'_> = head.lines().zip(2..).peekable();
     let mut fields = BTreeMap::new();
     while let Some((line, number)) = lines.next() {
@@ -58,22 +60,6 @@ pub fn front(text: &str) -> Result<(Front, &str), FrontError> {
 }
 
 type Lines<'a> = std::iter::Peekable<std::iter::Zip<std::str::Lines<'a>, std::ops::RangeFrom<usize>>>;
-
-/// What stands between the two lines, and what behind them.
-fn split(text: &str) -> Option<(&str, &str)> {
-    let (first, rest) = text.split_once('\n')?;
-    if first.trim_end() != "---" {
-        return None;
-    }
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            return Some((rest.get(..at)?, rest.get(at + line.len()..)?));
-        }
-        at += line.len();
-    }
-    None
-}
 
 /// The value of a key, with the lines that belong to it.
 fn field(value: &str, lines: &mut Lines<'_>) -> Field {

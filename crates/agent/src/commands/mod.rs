@@ -8,13 +8,16 @@ mod front;
 mod list;
 mod mentions;
 mod parse;
+mod remote;
 mod template;
 
 pub use builtin::Builtin;
 pub use custom::{ByModel, CustomCommand};
+pub(crate) use expand::rules;
 pub use expand::{Attached, Expanded, Sources, expand};
 pub use files::{FileKind, OwnedFolder, Owner, Places};
 pub use front::{Front, FrontError, front};
 pub use list::{Commands, Typed};
 pub use mentions::{Mention, mentions};
 pub use parse::{SlashCommand, parse, words};
+pub use remote::{Need, RemoteArgument, RemoteCommand, Remotes};

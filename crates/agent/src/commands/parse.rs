@@ -5,7 +5,12 @@ pub struct SlashCommand {
     pub name: String,
     /// What stands behind the name, without spaces around it.
     pub args: String,
+    /// Whether ` (MCP)` stands behind the name: a prompt of an MCP server is meant.
+    pub is_mcp: bool,
 }
+
+/// What stands behind the name of a prompt of an MCP server.
+const MCP: &str = "(MCP)";
 
 /// Reads a message as a command: a slash, a name, and what the command is given.
 ///
@@ -16,7 +21,14 @@ pub fn parse(text: &str) -> Option<SlashCommand> {
     let (name, args) = rest.split_at_checked(end)?;
     let begins = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     let named = name.chars().all(|c| c.is_alphanumeric() || "_-:./".contains(c));
-    (begins && named).then(|| SlashCommand { name: name.to_owned(), args: args.trim().to_owned() })
+    let args = args.trim();
+    let behind =
+        args.strip_prefix(MCP).filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+    (begins && named).then(|| SlashCommand {
+        name: name.to_owned(),
+        args: behind.unwrap_or(args).trim().to_owned(),
+        is_mcp: behind.is_some(),
+    })
 }
 
 impl SlashCommand {
@@ -89,6 +101,16 @@ mod tests {
             let found = found.as_ref().map(|found| (found.name.as_str(), found.args.as_str()));
             assert_eq!(found, expected, "{text:?}");
         }
+        for (text, expected) in [
+            ("/git:log (MCP) a b", ("git:log", "a b", true)),
+            ("/git:log  (MCP)", ("git:log", "", true)),
+            ("/git:log (MCP)x", ("git:log", "(MCP)x", false)),
+            ("/git:log x (MCP)", ("git:log", "x (MCP)", false)),
+            ("/mcp__git__log a", ("mcp__git__log", "a", false)),
+        ] {
+            let found = parse(text).unwrap();
+            assert_eq!((found.name.as_str(), found.args.as_str(), found.is_mcp), expected, "{text:?}");
+        }
         assert!(parse("/etc/hosts").unwrap().is_like_a_path());
         assert!(!parse("/hlep").unwrap().is_like_a_path());
     }
@@ -111,11 +133,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "[/ a-z:.\\n'\"\\\\é-]{0,24}") {
+        fn any_text_is_read(text in "([/ a-z:.\\n'\"\\\\é-]|[(]MCP[)] ?){0,24}") {
             let _ = words(&text);
             if let Some(command) = parse(&text) {
                 prop_assert!(!command.name.contains(char::is_whitespace));
-                let again = parse(&format!("/{} {}", command.name, command.args));
+                let mark = if command.is_mcp { "(MCP) " } else { "" };
+                let again = parse(&format!("/{} {mark}{}", command.name, command.args));
                 prop_assert_eq!(again, Some(command));
             }
         }

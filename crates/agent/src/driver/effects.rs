@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rail_journal::{JournalError, Record};
+use rail_model::{Purpose, Request};
 use rail_proto::{Done, SessionEvent};
 use tokio_util::sync::CancellationToken;
 
@@ -32,15 +33,13 @@ impl Agent {
                 }
                 Effect::Sync => self.writer.sync()?,
                 Effect::Emit(event) => self.told(*event),
-                Effect::Ask(step, request) => {
-                    let cancel = self.token(step);
-                    self.tasks.spawn(Arc::clone(&self.asking).run(step, request, cancel));
-                }
+                Effect::Ask(step, request) => self.ask(step, request)?,
                 Effect::RunTools(step, calls) => self.run_tools(step, calls),
                 Effect::Cancel(step) => {
                     if let Some(cancel) = self.running.remove(&step) {
                         cancel.cancel();
                     }
+                    self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
                     self.asks.clear();
                     self.choices.clear();
                 }
@@ -48,6 +47,25 @@ impl Agent {
                 Effect::Compacting(step, trigger, keep) => self.compacting(step, trigger, keep),
             }
         }
+        Ok(())
+    }
+
+    /// Asks, unless the task and its agents have nothing left: that is looked at before a request, not after.
+    fn ask(&mut self, step: StepId, mut request: Box<Request>) -> Result<(), JournalError> {
+        if self.within.is_some() && request.purpose == Purpose::Main {
+            request.purpose = Purpose::SubAgent;
+        }
+        let left = match request.purpose {
+            // A summary is paid for, but is no turn.
+            Purpose::Background => self.purse.open().map(|()| None),
+            Purpose::Main | Purpose::SubAgent => self.purse.turn().map(|turn| Some((step, turn))),
+        };
+        match left {
+            Ok(turn) => self.turn = turn,
+            Err(why) => return self.input(Input::Exhausted(format!("the task was ended: {why}"))),
+        }
+        let cancel = self.token(step);
+        self.tasks.spawn(Arc::clone(&self.asking).run(step, request, cancel));
         Ok(())
     }
 
@@ -63,6 +81,9 @@ impl Agent {
         let event = match event {
             SessionEvent::Done(Done { reason, text, turns, cost_usd, .. }) => {
                 self.running.clear();
+                // What its agents and its tools have spent is part of what the task cost.
+                let cost_usd =
+                    if self.within.is_some() { cost_usd } else { cost_usd.max(self.purse.taken().usd) };
                 let done = Done { reason, text, turns, cost_usd, ..self.figures() };
                 // What waits begins the next task right behind this: its figures are its own.
                 self.task = Figures::default();
@@ -92,6 +113,9 @@ impl Agent {
 
     /// Hooks that add context at the beginning do so again behind a summary: what they added is part of it at best.
     fn begins_anew(&mut self) {
+        if self.within.is_some() {
+            return;
+        }
         let model = Some(self.machine.head().model.clone());
         let event = HookEvent::SessionStart { source: StartSource::Compact, model };
         let (hooks, line) = (Arc::clone(&self.hooks), self.line.clone());
@@ -114,7 +138,17 @@ impl Agent {
     /// Asks the hooks whether the task may end.
     fn ending(&mut self, step: StepId, text: String) {
         let round = if self.held { StopRound::Again } else { StopRound::First };
-        let event = HookEvent::Stop { last_message: (!text.is_empty()).then_some(text), round };
+        let last_message = (!text.is_empty()).then_some(text);
+        let event = match &self.within {
+            None => HookEvent::Stop { last_message, round },
+            Some(within) => HookEvent::SubagentStop {
+                id: within.id.as_str().to_owned(),
+                agent_type: within.kind.clone(),
+                transcript: Some(self.writer.folder().join("journal.jsonl")),
+                last_message,
+                round,
+            },
+        };
         let (hooks, line, cancel) = (Arc::clone(&self.hooks), self.line.clone(), self.token(step));
         self.tasks.spawn(async move {
             let outcome = Box::new(hooks.run(&event, &cancel).await);

@@ -45,6 +45,7 @@ impl Agent {
 impl Errands {
     /// Allows this besides, in the session and here, in the place of what was allowed so before.
     pub fn leave(&self, rules: Vec<Rule>) {
+        self.executor.end_lent();
         let mut leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
         if leave.is_empty() && rules.is_empty() {
             return;

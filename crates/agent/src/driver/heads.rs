@@ -1,5 +1,7 @@
 //! The head of all requests: what it is made of, and when it is made anew.
 
+use std::sync::Arc;
+
 use rail_config::settings::DialectChoice;
 use rail_journal::{JournalError, Prompt, Record};
 use rail_model::{Part, Request, ToolDecl};
@@ -39,7 +41,8 @@ impl Heads {
             limits: setup.session.limits.clone(),
             environment,
             memory,
-            skills: Vec::new(),
+            skills: prompt::skills(&setup.session.skills),
+            agents: Arc::clone(&setup.agent_types),
             role: setup.role.clone(),
         };
         let profile = profile(asking, &setup.model, &gathered);

@@ -2,7 +2,7 @@
 
 use rail_journal::{JournalError, Record, Snapshot};
 use rail_model::Part;
-use rail_proto::{NoteKind, SessionEvent, ToolStart};
+use rail_proto::{NoteKind, SessionEvent, Spent, ToolStart};
 use rail_tool::{End, Outcome, OutputNote, ToolEvent};
 use serde_json::Value;
 
@@ -24,8 +24,15 @@ impl Agent {
                 Ok(())
             }
             News::Room(room) => self.input(Input::Room(room)),
-            News::ReplyEnded(step, spent) => self.input(Input::ReplyEnded(step, spent)),
-            News::ReplyFailed(step, failure) => self.input(Input::ReplyFailed(step, failure)),
+            News::ReplyEnded(step, spent) => {
+                self.paid(step, &spent);
+                self.input(Input::ReplyEnded(step, spent))
+            }
+            News::ReplyFailed(step, failure) => {
+                // There was no answer: the turn is given back.
+                self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
+                self.input(Input::ReplyFailed(step, failure))
+            }
             News::Tool(step, event) => self.tool(step, event),
             News::Ask { call, question, answer } => {
                 let id = call.id.clone();
@@ -70,8 +77,24 @@ impl Agent {
                 self.hook_said("PreCompact", &outcome);
                 self.input(Input::MayCompact(step, outcome.blocked.or(outcome.stop)))
             }
+            News::Agent(event) => {
+                self.emit(*event);
+                Ok(())
+            }
+            News::AgentDenied(denials) => {
+                self.task.denials.extend(denials);
+                Ok(())
+            }
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
+    }
+
+    /// What an answer took is taken from what the task may take.
+    fn paid(&mut self, step: StepId, spent: &Spent) {
+        if let Some((_, turn)) = self.turn.take_if(|(asked, _)| *asked == step) {
+            turn.used();
+        }
+        self.purse.spend(self.machine.used(spent), spent.cost_usd.unwrap_or_default());
     }
 
     fn submitted(
@@ -158,6 +181,7 @@ impl Agent {
                 Ok(())
             }
             OutputNote::Plan(step) => self.mode_changed(step.mode()),
+            OutputNote::Skill(_) => Ok(()),
             OutputNote::Findings(findings) => {
                 let value = serde_json::to_value(findings).unwrap_or_default();
                 self.write(Record::Findings(value))

@@ -2,6 +2,7 @@
 
 mod ask;
 mod clock;
+mod delegate;
 mod effects;
 mod errands;
 mod heads;
@@ -32,8 +33,10 @@ use tokio_util::sync::CancellationToken;
 use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
 use crate::machine::{Input, Machine, StepId};
 use crate::memory::{Memory, MemoryNote};
+use crate::team::{Purse, Turn};
 use ask::Asking;
 use clock::{now, today};
+use delegate::{Team, Within};
 pub use errands::Errands;
 use heads::Heads;
 pub use open::{Begin, OpenError, Setup};
@@ -101,6 +104,13 @@ pub struct Agent {
     /// Whether a hook already did not let this task end.
     held: bool,
     begun: StartSource,
+    /// What the task and all agents that it sets to work may take.
+    purse: Arc<Purse>,
+    /// The turn that was taken for the request of this step.
+    turn: Option<(StepId, Turn)>,
+    team: Arc<Team>,
+    /// What it has from the agent that set it to work, if one did.
+    within: Option<Within>,
     /// What the user said and the hooks have not seen yet; they are looking at the first.
     prompts: VecDeque<Prompt>,
     /// Whether the user interrupted what the hooks are looking at.
@@ -169,6 +179,13 @@ impl Agent {
 
     async fn begin(&mut self) -> Result<(), JournalError> {
         self.emit(SessionEvent::Opened(self.opened.clone()));
+        if let Some(within) = &self.within {
+            let (id, agent_type) = (within.id.as_str().to_owned(), within.kind.clone());
+            let event = HookEvent::SubagentStart { id, agent_type };
+            let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
+            self.hook_said("SubagentStart", &outcome);
+            return outcome.context.into_iter().try_for_each(|text| self.input(Input::Tell(text)));
+        }
         for problem in self.hooks.problems().to_vec() {
             self.note(NoteKind::Hook, problem);
         }
@@ -197,6 +214,7 @@ impl Agent {
             }
             Command::SetMode(mode) => return self.set_mode(mode),
             Command::SetModel(model) => {
+                self.team.set_model(&model);
                 self.write(Record::Model(model.clone()))?;
                 self.input(Input::SetModel(model))?;
                 self.head_for_model()?;
@@ -206,6 +224,7 @@ impl Agent {
             Command::Undo => return self.undo().await,
             Command::Redo => return self.redo().await,
             Command::Rewind { turn, what } => return self.rewind(turn, what).await,
+            Command::StopAgent { id } => self.team.stop(&id),
             // Taken care of before.
             Command::End => {}
         }
@@ -228,6 +247,10 @@ impl Agent {
 
     fn next_prompt(&mut self) {
         let Some(prompt) = self.prompts.front() else { return };
+        if self.within.is_some() {
+            // It is no user who speaks.
+            return self.line.tell(News::Submitted { outcome: Box::default() });
+        }
         let texts: Vec<&str> = prompt.parts.iter().filter_map(rail_model::Part::as_text).collect();
         let event = HookEvent::UserPromptSubmit { prompt: texts.join("\n") };
         let (hooks, line) = (Arc::clone(&self.hooks), self.line.clone());
@@ -288,10 +311,12 @@ impl Agent {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
         rail_tools::end_commands(&self.session, GRACE).await;
-        let event = HookEvent::SessionEnd { reason: EndReason::Other };
-        let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
-        self.hook_said("SessionEnd", &outcome);
-        self.prune_snapshots().await;
+        if self.within.is_none() {
+            let event = HookEvent::SessionEnd { reason: EndReason::Other };
+            let outcome = self.hooks.run(&event, &CancellationToken::new()).await;
+            self.hook_said("SessionEnd", &outcome);
+            self.prune_snapshots().await;
+        }
         // What is not safe by now was told when it was written.
         let _ = self.writer.sync();
         self.emit(SessionEvent::Closed);
@@ -318,6 +343,9 @@ impl Agent {
 
     /// A task begins.
     fn task_begins(&mut self) {
+        if self.within.is_none() {
+            self.purse.refill();
+        }
         self.task = Figures { began: Some(now()), ..Figures::default() };
         self.held = false;
     }

@@ -3,23 +3,25 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rail_config::{Env, Inputs, Loaded};
 use rail_journal::snapshots::{History, Limits, Snapshots, Step};
 use rail_journal::store::Store;
 use rail_journal::{
-    JournalError, Record, Resumed, SessionId, VERSION, Window, Writer, project_key, session_folder,
+    JournalError, Record, Resumed, SessionId, VERSION, Window, Writer, agent_folder, project_key,
+    session_folder,
 };
 use rail_permit::Policy;
 use rail_proto::{Mode, Opened};
-use rail_tool::{Dialect, Executor, OutputNote, Parts, Registry, Session};
+use rail_tool::{Agents, Allowed, Asks, Dialect, Executor, OutputNote, Parts, Registry, Session};
 use rail_upstream::Upstream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::ask::Asking;
 use super::clock::{now, today};
+use super::delegate::{Team, Within};
 use super::heads::{Heads, head};
 use super::ports::Line;
 use super::world::Known;
@@ -28,6 +30,7 @@ use crate::hooks::{CallbackHooks, HookFacts, HookRunner, StartSource};
 use crate::machine::{Bounds, Head, Machine};
 use crate::memory::{Memory, MemoryPlaces};
 use crate::prompt::Environment;
+use crate::team::{AgentType, Purse};
 
 /// What a session is made of.
 pub struct Setup {
@@ -59,6 +62,8 @@ pub struct Setup {
     pub also: Option<String>,
     /// Hooks of the client's, which are called back.
     pub callbacks: Option<CallbackHooks>,
+    /// The types of agents that calls can set to work.
+    pub agent_types: Arc<[AgentType]>,
 }
 
 /// Whether a session begins or goes on.
@@ -86,8 +91,13 @@ impl Agent {
     ///
     /// # Errors
     /// Its journal can't be written or read.
-    pub fn open(mut setup: Setup) -> Result<(Self, Handle), OpenError> {
-        let (mut writer, resumed) = journal(&setup)?;
+    pub fn open(setup: Setup) -> Result<(Self, Handle), OpenError> {
+        Self::open_within(setup, None)
+    }
+
+    /// The same for an agent that another one set to work.
+    pub(super) fn open_within(mut setup: Setup, within: Option<Within>) -> Result<(Self, Handle), OpenError> {
+        let (mut writer, resumed) = journal(&setup, within.as_ref())?;
         let (commands_to, commands) = mpsc::unbounded_channel();
         let (events, events_from) = mpsc::unbounded_channel();
         let (news_to, news) = mpsc::unbounded_channel();
@@ -136,29 +146,69 @@ impl Agent {
         };
         let mut session = setup.session;
         session.folder = writer.folder().join("outputs");
+        let purse = match &within {
+            Some(within) => Arc::clone(&within.purse),
+            None => Arc::new(Purse::new(&setup.bounds)),
+        };
+        let allowed = match &within {
+            Some(within) => within.allowed.clone(),
+            None => Allowed::from(setup.policy.clone()),
+        };
+        let asks: Arc<dyn Asks> = match &within {
+            Some(within) => Arc::clone(&within.asks),
+            None => Arc::new(line.clone()),
+        };
+        let team = Arc::new(Team {
+            loaded: Arc::clone(&setup.loaded),
+            env: setup.env.clone(),
+            upstream: setup.upstream.clone(),
+            registry: Mutex::new(setup.registry.clone()),
+            types: Arc::clone(&setup.agent_types),
+            state: setup.state.clone(),
+            parent: (own_id(&writer), writer.folder().to_owned()),
+            depth: within.as_ref().map_or(0, |within| within.depth),
+            allowed: allowed.clone(),
+            asks: Arc::clone(&asks),
+            purse: Arc::clone(&purse),
+            line: line.clone(),
+            model: Mutex::new(setup.model.clone()),
+            hooks: OnceLock::new(),
+            running: Mutex::default(),
+        });
+        session.agents = Arc::clone(&team) as Arc<dyn Agents>;
         let session = Arc::new(session);
         let facts = HookFacts {
             id: opened.id.clone(),
             transcript: writer.folder().join("journal.jsonl"),
             session: Arc::clone(&session),
         };
-        let hooks = HookRunner::new(&setup.loaded.settings.hooks, facts, Arc::new(line.clone()));
-        let hooks = Arc::new(match setup.callbacks {
-            Some(callbacks) => hooks.with_callbacks(callbacks),
-            None => hooks,
-        });
-        hooks.set_mode(setup.policy.mode);
+        let hooks = match &within {
+            Some(within) => Arc::clone(&within.hooks),
+            None => {
+                let hooks = HookRunner::new(&setup.loaded.settings.hooks, facts, Arc::new(line.clone()));
+                let hooks = match setup.callbacks {
+                    Some(callbacks) => hooks.with_callbacks(callbacks),
+                    None => hooks,
+                };
+                hooks.set_mode(setup.policy.mode);
+                Arc::new(hooks)
+            }
+        };
+        // It was made just now, and nobody has set it.
+        let _ = team.hooks.set(Arc::downgrade(&hooks));
         let executor = Executor::new(Parts {
             registry: heads.registry().clone(),
             session: Arc::clone(&session),
-            policy: setup.policy.into(),
-            asks: Arc::new(line.clone()),
+            policy: allowed,
+            asks,
             hooks: Arc::clone(&hooks) as Arc<dyn rail_tool::Hooks>,
             watch: Arc::new(line.clone()),
             dialect,
         });
         let store = Store::at(setup.state.join("snapshots").join(project_key(&workspace)));
-        let snapshots = Some(Arc::new(Snapshots::open(store, &workspace, Limits::default())));
+        // What an agent changes is part of the step of the one that set it to work.
+        let snapshots =
+            within.is_none().then(|| Arc::new(Snapshots::open(store, &workspace, Limits::default())));
         let mut agent = Self {
             machine,
             writer,
@@ -192,6 +242,10 @@ impl Agent {
             prompts: VecDeque::new(),
             withdrawn: false,
             begun,
+            purse,
+            turn: None,
+            team,
+            within,
         };
         agent.carry_out(effects)?;
         agent.learn_room()?;
@@ -200,7 +254,18 @@ impl Agent {
 }
 
 /// The journal of the session, new or with what it holds.
-fn journal(setup: &Setup) -> Result<(Writer, Option<Resumed>), OpenError> {
+fn journal(setup: &Setup, within: Option<&Within>) -> Result<(Writer, Option<Resumed>), OpenError> {
+    if let Some(Within { id, parent: (parent, folder), .. }) = within {
+        let opened = rail_journal::Opened {
+            version: VERSION,
+            id: id.clone(),
+            cwd: setup.session.workspace.clone(),
+            model: setup.model.clone(),
+            parent: None,
+            agent_of: parent.clone(),
+        };
+        return Ok((Writer::create(&agent_folder(folder, id), today(), opened)?, None));
+    }
     match &setup.begin {
         Begin::Resume(folder) => {
             let (writer, resumed) = Writer::resume(folder)?;
@@ -223,6 +288,11 @@ fn journal(setup: &Setup) -> Result<(Writer, Option<Resumed>), OpenError> {
             Ok((Writer::create(&folder, today(), opened)?, None))
         }
     }
+}
+
+/// The id of the session, which its folder is named by.
+fn own_id(writer: &Writer) -> Option<SessionId> {
+    writer.folder().file_name()?.to_str()?.parse().ok()
 }
 
 /// What was so in the session that goes on is so again.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rail_config::Inputs;
 use rail_model::Event;
 use rail_permit::{Answer, Question, Rule};
-use rail_proto::{Chosen, Routed, Spent};
+use rail_proto::{Chosen, Routed, SessionEvent, Spent};
 use rail_tool::{Asks, BoxFuture, Choices, HookedCall, Reply, ToolEvent, Watch};
 use tokio::sync::{mpsc, oneshot};
 
@@ -43,6 +43,10 @@ pub(super) enum News {
     Began { outcome: Box<HookOutcome> },
     /// The hooks have had their say on whether the conversation may be made shorter.
     MayCompact { step: StepId, outcome: Box<HookOutcome> },
+    /// Something of an agent that a call set to work.
+    Agent(Box<SessionEvent>),
+    /// Calls of such an agent that were not allowed, each with the rule that would allow it.
+    AgentDenied(Vec<(String, String)>),
     /// The calls of a step have ended, and what they changed.
     ToolsEnded { step: StepId, changed: Option<(String, String)> },
 }

@@ -91,7 +91,7 @@ fn doing(facet: &Facet) -> Doing {
         Facet::Write(path) => Doing::Writes(path.display().to_string()),
         Facet::Exec(exec) => Doing::Runs(exec.command.clone()),
         Facet::Net(host) => Doing::Speaks(host.clone()),
-        Facet::Foreign => Doing::Foreign,
+        Facet::Foreign | Facet::Skill { .. } => Doing::Foreign,
     }
 }
 

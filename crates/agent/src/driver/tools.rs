@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use rail_journal::snapshots::{SnapshotError, SnapshotId, Snapshots};
 use rail_model::ToolCall;
 use rail_proto::NoteKind;
-use rail_tool::{Executor, Facet, FacetCx, Level, Session};
+use rail_tool::{Executor, Facet, Level, Session};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -63,8 +63,12 @@ impl Agent {
     }
 
     fn may_change(&self, calls: &[ToolCall]) -> Changes {
-        let levels =
-            calls.iter().filter_map(|call| self.executor.understood(call).map(|(tool, _)| tool.card().level));
+        let understood = calls.iter().filter_map(|call| self.executor.understood(call));
+        let levels = understood.map(|(tool, _)| match tool.card() {
+            // Who was set to work may write; what it wrote was written by somebody else.
+            card if card.name == "task" => Level::Write,
+            card => card.level,
+        });
         levels.fold(Changes::Nothing, |so_far, level| match (so_far, level) {
             (Changes::Nothing, Level::Execute) => Changes::ByCommand,
             (_, Level::Write) => Changes::Files,
@@ -77,10 +81,10 @@ impl Agent {
         let Some((tool, arguments)) = self.executor.understood(call) else { return Vec::new() };
         let Ok(admitted) = tool.admit(arguments) else { return Vec::new() };
         let cwd = self.session.cwd();
-        let facets = admitted.facets(&FacetCx { cwd: &cwd, home: self.session.home.as_deref() });
+        let facets = admitted.facets(&self.session.facet_cx(&cwd));
         let path = |facet: Facet| match facet {
             Facet::Read(path) | Facet::Write(path) => Some(path),
-            Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => None,
+            Facet::Exec(_) | Facet::Net(_) | Facet::Foreign | Facet::Skill { .. } => None,
         };
         facets.into_iter().filter_map(path).collect()
     }

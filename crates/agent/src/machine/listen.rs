@@ -168,9 +168,12 @@ impl Machine {
 
     fn pay(&mut self, spent: &Spent) {
         self.task.usd += spent.cost_usd.unwrap_or_default();
-        // Who does not say what it took is taken to have read all that it was sent.
-        let used = Some(spent.usage.total()).filter(|used| *used > 0).unwrap_or_else(|| self.account.total());
-        self.task.tokens = self.task.tokens.saturating_add(used);
+        self.task.tokens = self.task.tokens.saturating_add(self.used(spent));
+    }
+
+    /// The tokens that an answer took. Who does not say what it took is taken to have read all that it was sent.
+    pub fn used(&self, spent: &Spent) -> u64 {
+        Some(spent.usage.total()).filter(|used| *used > 0).unwrap_or_else(|| self.account.total())
     }
 
     fn full(&self) -> rail_proto::Window {

@@ -8,13 +8,15 @@ mod marks;
 mod tools;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rail_config::settings::{Agent, DialectChoice, PromptChoice};
 use rail_model::{CacheMark, Part, Request, ToolDecl};
 use rail_route::{Estimate, ModelProfile, estimate, tokens};
-use rail_tool::{Limits, Registry, shown};
+use rail_tool::{Limits, Registry, SkillCard, shown};
 
 use crate::memory::{self, Below, Found, MemoryFile};
+use crate::team::{AgentType, Tools};
 
 pub use environment::{Environment, Git};
 pub use marks::mark_messages;
@@ -27,6 +29,12 @@ pub struct Skill {
     pub name: String,
     /// What it is for.
     pub description: String,
+}
+
+/// The skills that a model is told of.
+pub fn skills(cards: &[SkillCard]) -> Vec<Skill> {
+    let told = |card: &SkillCard| Skill { name: card.name.clone(), description: card.description.clone() };
+    cards.iter().map(told).collect()
 }
 
 /// What a session's prompt is made of besides its settings and its model, as it was when the session began.
@@ -42,6 +50,8 @@ pub struct Gathered {
     pub memory: Found,
     /// The skills.
     pub skills: Vec<Skill>,
+    /// The types of agents that calls can set to work.
+    pub agents: Arc<[AgentType]>,
     /// What a special agent is told in place of the base text.
     pub role: Option<String>,
 }
@@ -114,7 +124,7 @@ pub struct Prompt {
 /// A part of a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PromptPart {
-    /// What it is: `base`, `tools`, `security`, `environment`, `memory`, `skills` or `style`.
+    /// What it is: `base`, `tools`, `security`, `environment`, `memory`, `agents`, `skills` or `style`.
     pub name: &'static str,
     /// Its text.
     pub text: String,
@@ -155,6 +165,10 @@ pub fn build(input: &PromptInput<'_>) -> Prompt {
         ("security", texts.security.to_owned()),
         ("environment", texts.environment(&gathered.environment)),
         ("memory", texts.memory(&gathered.memory)),
+        (
+            "agents",
+            if names.contains(&"task") { texts.agents(&gathered.agents, &taught) } else { String::new() },
+        ),
         ("skills", texts.skills(&gathered.skills, &taught)),
         (
             "style",
@@ -181,6 +195,8 @@ struct Texts {
 
 /// Characters of memory files that a small model is given.
 const LEAN_MEMORY: usize = 600;
+/// Characters of the list of skills: every request carries it.
+const SKILLS: usize = 8_000;
 /// The longest line of a skill.
 const SKILL: usize = 250;
 
@@ -220,15 +236,37 @@ impl Texts {
         }
     }
 
+    fn agents(&self, agents: &[AgentType], taught: &dyn Fn(&str) -> String) -> String {
+        if self.form == Form::Lean || agents.is_empty() {
+            return String::new();
+        }
+        let line = |agent: &AgentType| {
+            let only = if agent.tools == Tools::ReadOnly { " Only looks." } else { "" };
+            format!("- {}: {}{only}\n", one_line(&agent.name), one_line(&agent.description))
+        };
+        taught(include_str!("texts/agents.md")) + &agents.iter().map(line).collect::<String>()
+    }
+
     fn skills(&self, skills: &[Skill], taught: &dyn Fn(&str) -> String) -> String {
         match self.form {
             Form::Lean => String::new(),
             Form::Full if skills.is_empty() => String::new(),
             Form::Full => {
-                let lines = skills
-                    .iter()
-                    .map(|skill| format!("- {}: {}\n", one_line(&skill.name), one_line(&skill.description)));
-                taught(include_str!("texts/skills.md")) + &lines.collect::<String>()
+                let mut text = taught(include_str!("texts/skills.md"));
+                let mut left = SKILLS;
+                for (at, skill) in skills.iter().enumerate() {
+                    let line = format!("- {}: {}\n", one_line(&skill.name), one_line(&skill.description));
+                    let Some(rest) = left.checked_sub(line.chars().count()) else {
+                        let more = skills.len() - at;
+                        text.push_str(&format!(
+                            "[{more} more are not listed here; the user sees all with /skills]\n"
+                        ));
+                        break;
+                    };
+                    left = rest;
+                    text.push_str(&line);
+                }
+                text
             }
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use rail_agent::commands::{
-    Attached, ByModel, Commands, CustomCommand, Expanded, OwnedFolder, Owner, Sources, Typed, expand,
+    Attached, ByModel, Commands, CustomCommand, Expanded, OwnedFolder, Owner, RemoteCommand, Sources, Typed,
+    expand,
 };
 use rail_config::Trusted;
 use rail_model::Part;
@@ -49,7 +50,14 @@ fn commands_are_found_by_folder_and_name() {
         ],
     );
     std::fs::write(root.path().join("user/bytes.md"), b"\xff\xfe").unwrap();
-    let commands = commands(root.path());
+    let mut commands = commands(root.path());
+    let remote = |server: &str, prompt: &str| RemoteCommand {
+        server: server.to_owned(),
+        prompt: prompt.to_owned(),
+        description: String::new(),
+        arguments: Vec::new(),
+    };
+    commands.set_remote(vec![remote("git", "log"), remote("git", "fix"), remote("notes", "help")]);
     let listed: Vec<String> = commands
         .custom()
         .iter()
@@ -68,6 +76,7 @@ fn commands_are_found_by_folder_and_name() {
         Typed::Text => "text".to_owned(),
         Typed::Builtin(builtin, args) => format!("{builtin:?} {args:?}"),
         Typed::Custom(command, args) => format!("{} {args:?}", command.name),
+        Typed::Remote(remote, args) => format!("{} {args:?}", remote.listed()),
         Typed::Unknown { name, nearest } => format!("unknown {name}, perhaps {nearest:?}"),
     };
     for (text, expected) in [
@@ -78,6 +87,14 @@ fn commands_are_found_by_folder_and_name() {
         ("/fix 12", "git:fix \"12\""),
         ("/etc/hosts is wrong", "text"),
         ("/a.out crashes", "text"),
+        ("/git:log (MCP) a b", "git:log (MCP) \"a b\""),
+        ("/git:log a", "git:log (MCP) \"a\""),
+        ("/mcp__git__log a", "git:log (MCP) \"a\""),
+        ("/log (MCP)", "git:log (MCP) \"\""),
+        ("/git:fix (MCP) 1", "git:fix (MCP) \"1\""),
+        ("/help (MCP)", "notes:help (MCP) \"\""),
+        ("/mcp__git__lgo", "unknown mcp__git__lgo, perhaps Some(\"mcp__git__log\")"),
+        ("/compact (MCP)", "unknown compact, perhaps None"),
         ("/helpp", "unknown helpp, perhaps Some(\"help\")"),
         ("/reviev x", "unknown reviev, perhaps Some(\"review\")"),
         ("/zzzzzzzz", "unknown zzzzzzzz, perhaps None"),
@@ -166,7 +183,7 @@ fn a_project_that_is_not_trusted_allows_nothing() {
     assert_eq!(
         out.problems,
         [
-            "/do: its `allowed-tools` do not count, since this folder is not trusted; trust it with `rail config trust`"
+            "the command /do: its `allowed-tools` do not count, since this folder is not trusted; trust it with `rail config trust`"
         ]
     );
     let (trusted, _) = expanded(&command(body, &["Bash(git log:*)"], Owner::Project(Trusted::Yes)), "");

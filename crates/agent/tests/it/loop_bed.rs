@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rail_agent::machine::Bounds;
+use rail_agent::team::AgentType;
 use rail_agent::{Agent, Begin, Handle, Setup};
 use rail_config::{Env, Inputs};
 use rail_model::{Message, Part, PartBody, Request};
@@ -37,6 +38,8 @@ pub(crate) struct Bed {
     pub(crate) mode: Mode,
     pub(crate) rules: Rules,
     pub(crate) bounds: Bounds,
+    /// The types of agents that calls can set to work.
+    pub(crate) agents: Vec<AgentType>,
     /// The window of the models and the most that they write.
     pub(crate) window: (u64, u64),
 }
@@ -62,6 +65,7 @@ impl Bed {
             mode: Mode::Bypass,
             rules: Rules::default(),
             bounds: Bounds::default(),
+            agents: Vec::new(),
             window: (200_000, 8_000),
         }
     }
@@ -141,6 +145,7 @@ impl Bed {
             role: None,
             also: None,
             callbacks: None,
+            agent_types: self.agents.clone().into(),
         }
     }
 
@@ -257,7 +262,7 @@ pub(crate) fn texts(request: &Request) -> Vec<String> {
     request.messages.iter().map(message_text).collect()
 }
 
-fn message_text(message: &Message) -> String {
+pub(crate) fn message_text(message: &Message) -> String {
     let parts = message.parts.iter().map(|part| match &part.body {
         PartBody::Text(text) | PartBody::Refusal(text) | PartBody::Thinking(text) => text.clone(),
         PartBody::ToolCall(call) => format!("{}({})", call.name, call.arguments),

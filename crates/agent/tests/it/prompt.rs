@@ -61,6 +61,7 @@ fn gathered(generation: Generation) -> Gathered {
         limits: Limits::default(),
         environment: environment(),
         memory: memory(),
+        agents: Vec::new().into(),
         skills: skills(),
         role: None,
     }

@@ -1,5 +1,6 @@
 //! The agent on the command line: `rail -p`.
 
+pub(crate) mod brought;
 mod claude;
 mod control;
 mod ending;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use rail_agent::commands::{Commands, FileKind, Places};
 use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
@@ -19,6 +18,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::AgentFlags;
+use super::brought::{Brought, Skills};
 use super::claude::Claude;
 use super::headless::Shown;
 use super::slash::offered;
@@ -42,8 +42,8 @@ pub(crate) struct Prepared {
     pub(crate) model: String,
     /// MCP servers in the process of the client.
     pub(crate) servers: Vec<String>,
-    /// The slash commands there are.
-    pub(crate) commands: Commands,
+    /// The slash commands, skills and types of agents there are.
+    pub(crate) brought: Brought,
     /// Why nothing may be left unasked here, if it may not.
     pub(crate) bypass_refused: Option<String>,
     /// The configuration file of `--config`.
@@ -89,19 +89,12 @@ pub(crate) fn prepare_from(
     }
     let state = state_folder(&loaded)?;
     let begin = begin(&flags, &state)?;
-    let places = loaded.places.as_ref();
-    // Where the project's own folder stands further up, its commands do too.
-    let project =
-        places.and_then(|places| places.project.as_deref().and_then(Path::parent)).map(Path::to_owned);
-    let project = project.map_or_else(workspace, Ok)?;
-    let config = places.map(|places| places.config.as_path());
-    let places = Places { project: &project, trusted, config, home: inputs.env.home() };
-    let commands = Commands::load(&places.folders(FileKind::Commands));
+    let brought = Brought::read(&loaded, trusted, &inputs.env)?;
     Ok(Prepared {
         bypass_refused: flags.permission.bypass_refused(&inputs.env),
         servers: claude.servers.clone(),
         config: inputs.config.clone(),
-        commands,
+        brought,
         begin,
         model: model.unwrap_or_default(),
         env: inputs.env,
@@ -143,7 +136,7 @@ impl Prepared {
 
     /// The tools as they are declared to a model, by their own names.
     pub(crate) fn declared_tools(&self) -> Vec<ToolDecl> {
-        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let registry = registry(self.claude.tools.as_deref(), &self.brought.skills, Vec::new());
         let limits = Limits::from(&self.loaded.settings.tools);
         let shown = registry.up_to(self.loaded.settings.agent.generation);
         shown.shown("native", &limits).map(|(_, declared)| declared).collect()
@@ -151,17 +144,18 @@ impl Prepared {
 
     /// How what is answered without a session is shown.
     pub(crate) fn shown(&self) -> Shown {
-        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let registry = registry(self.claude.tools.as_deref(), &self.brought.skills, Vec::new());
         Shown { flags: self.flags.clone(), catalog: registry.catalog(), servers: Vec::new() }
     }
 
     /// Opens the session: a new one, or one that goes on.
     pub(crate) fn open(&self, extras: Extras) -> Result<(Agent, Handle, Shown), Failure> {
         let Self { flags, claude, loaded, env, state, .. } = self;
-        let registry = registry(claude.tools.as_deref(), extras.tools);
+        let registry = registry(claude.tools.as_deref(), &self.brought.skills, extras.tools);
         let permission = flags.permission.with_rules(&claude.allowed, &claude.disallowed, &registry);
         let policy = permission.policy(loaded, env, &registry)?;
-        let session = permission.session(loaded, env, state.join("outputs"))?;
+        let mut session = permission.session(loaded, env, state.join("outputs"))?;
+        session.skills.clone_from(&self.brought.skills.cards);
         let asked = Some(&self.model).filter(|model| !model.is_empty()).cloned();
         let limits = &loaded.settings.agent.limits;
         let bounds = Bounds {
@@ -195,6 +189,7 @@ impl Prepared {
             role: extras.role.or_else(|| claude.role.clone()),
             also: extras.also.or_else(|| claude.also.clone()),
             callbacks: extras.callbacks,
+            agent_types: self.brought.agents.all.clone().into(),
         };
         let opened = Agent::open(setup);
         let (agent, handle) =
@@ -214,8 +209,8 @@ impl Prepared {
 }
 
 /// The built-in tools, or those of these names, and those of the client.
-fn registry(wanted: Option<&[String]>, more: Vec<Arc<dyn AnyTool>>) -> Registry {
-    let all = rail_tools::registry();
+fn registry(wanted: Option<&[String]>, skills: &Skills, more: Vec<Arc<dyn AnyTool>>) -> Registry {
+    let all = skills.with(&rail_tools::registry());
     let built_in = match wanted {
         None => all,
         Some(names) => {

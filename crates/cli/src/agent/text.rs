@@ -93,6 +93,15 @@ impl Told {
             SessionEvent::Restarted { why, .. } => {
                 self.tell(u8::from(!self.warns), &format!("the answer is asked for again: {why}"))
             }
+            SessionEvent::AgentBegan(began) => {
+                self.tell(1, &format!("{} ({}) begins, on {}", began.description, began.kind, began.model));
+            }
+            // At a terminal it is enough to see what its agents do.
+            SessionEvent::AgentEvent { event, .. } => {
+                if let SessionEvent::ToolStart(start) = &**event {
+                    self.tell(progress, &format!("  {} {}", start.title, what(&start.input)));
+                }
+            }
             SessionEvent::Compacted(compacted) => {
                 self.tell(
                     progress,

@@ -12,9 +12,10 @@ use rail_route::{Client, ModelProfile, PlanInput, facts, plan, tool_tokens};
 use rail_tool::{Generation, Limits};
 use serde_json::{Value, json};
 
+use crate::agent::brought::Brought;
 use crate::clock::Now;
 use crate::permission::{PermissionFlags, workspace};
-use crate::setup::Common;
+use crate::setup::{Common, wrong};
 use crate::state::State;
 use crate::table::{Side, lines};
 use crate::tool::words::{Dialect, generation};
@@ -44,8 +45,12 @@ struct Target {
 impl Prompt {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
         let inputs = common.inputs()?;
-        let loaded = common.load()?;
-        let gathered = self.gathered(&loaded, &inputs.env)?;
+        let checked = common.check()?;
+        let trusted = checked.trusted;
+        let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
+        let brought = Brought::read(&loaded, trusted, &inputs.env)?;
+        brought.skills.problems.iter().chain(&brought.agents.problems).for_each(|problem| output::tell(&format!("warning: {problem}")));
+        let gathered = self.gathered(&loaded, &inputs.env, &brought)?;
         let target = target(&loaded, common.model.as_deref());
         let mut input = prompt::input_for(&loaded.settings.agent, &target.profile, &gathered);
         if let Some(dialect) = self.dialect {
@@ -61,9 +66,9 @@ impl Prompt {
         output::print(&text(&built, &input, &target))
     }
 
-    fn gathered(&self, loaded: &Loaded, env: &Env) -> Result<Gathered, Failure> {
+    fn gathered(&self, loaded: &Loaded, env: &Env, brought: &Brought) -> Result<Gathered, Failure> {
         let (folder, now) = (workspace()?, Now::read());
-        let registry = rail_tools::registry();
+        let registry = brought.skills.with(&rail_tools::registry());
         let policy = self.flags.policy(loaded, env, &registry)?;
         let agent = &loaded.settings.agent;
         let user = loaded.places.as_ref().map(|places| places.config.as_path());
@@ -73,7 +78,8 @@ impl Prompt {
             limits: Limits::from(&loaded.settings.tools),
             environment: Environment::gather(env, &folder, now.unix),
             memory: Memory::new(places, || Now::read().instant).begin(),
-            skills: Vec::new(),
+            agents: brought.agents.all.clone().into(),
+            skills: prompt::skills(&brought.skills.cards),
             role: None,
         })
     }

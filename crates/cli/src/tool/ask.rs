@@ -97,6 +97,9 @@ fn shown(question: &Question) -> String {
             Facet::Exec(exec) => writeln!(text, "  runs {}", exec.command),
             Facet::Net(host) => writeln!(text, "  speaks with {host}"),
             Facet::Foreign => writeln!(text, "  runs a tool of somebody else"),
+            Facet::Skill { name, folder, from } => {
+                writeln!(text, "  follows the skill {name}, {from}, in {}", folder.display())
+            }
         };
     }
     let _ = writeln!(text, "Asked because {}.", question.reason.why);

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::Terminal;
 use super::seen::Seen;
+use crate::agent::brought::Skills;
 use crate::permission::PermissionFlags;
 use crate::setup::{Common, serving_runtime, wrong};
 use crate::signals::Signals;
@@ -55,6 +56,7 @@ impl Run {
         let inputs = common.inputs()?;
         trust::first_use(&inputs)?;
         let checked = rail_config::check(&inputs);
+        let trusted = checked.trusted;
         let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
         let registry = rail_tools::registry();
         let policy = self.flags.policy(&loaded, &inputs.env, &registry)?;
@@ -66,6 +68,7 @@ impl Run {
         let mut session = self.flags.session(&loaded, &inputs.env, outputs.keep())?;
         let seen = Seen::of(&loaded, &session.workspace);
         session.stamps = seen.load();
+        session.skills = Skills::read(&loaded, trusted, &inputs.env)?.cards;
         let session = Arc::new(session);
         let asks = Terminal { inputs };
         let parts = Parts {

@@ -35,6 +35,7 @@ mod scratch;
 mod sdks;
 mod serve;
 mod sessions;
+mod skills;
 mod slash;
 mod soak;
 mod switch;

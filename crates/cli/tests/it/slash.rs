@@ -162,7 +162,7 @@ fn what_is_so_in_a_folder_is_told_without_a_model() {
         let out = good(&home, &["-p", typed]);
         assert!(out.contains(shown), "{typed}: {out}");
     }
-    for typed in ["/theme", "/quit", "/resume", "/agents"] {
+    for typed in ["/theme", "/quit", "/resume", "/mcp"] {
         let said = home.rail(&["-p", typed], "");
         assert!(
             said.code == Some(2) && said.err.contains("is for the terminal interface"),

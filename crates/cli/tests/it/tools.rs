@@ -131,7 +131,7 @@ fn a_wrong_call_says_what_to_do() {
     exit 1
     === stdout
     === stderr
-    rail: there is no tool `Raed`; there are `bash`, `bash_output`, `kill_bash`, `read_file`, `write_file`, `edit_file`, `multi_edit`, `notebook_edit`, `glob`, `grep`, `list_directory`, `read_many_files`, `todo_write`, `ask_user_question`, `plan_mode`, `exit_plan_mode`, `findings`, `sequentialthinking`
+    rail: there is no tool `Raed`; there are `bash`, `bash_output`, `kill_bash`, `read_file`, `write_file`, `edit_file`, `multi_edit`, `notebook_edit`, `glob`, `grep`, `list_directory`, `read_many_files`, `todo_write`, `ask_user_question`, `plan_mode`, `exit_plan_mode`, `findings`, `sequentialthinking`, `skill`
     ");
     let said = home.rail(&["tool", "run", "Read", "--input", "{}", "--json"], "");
     let mut result: Value = serde_json::from_str(&said.out).unwrap();
@@ -174,7 +174,7 @@ fn the_tools_are_listed_in_every_dialect() {
     let listed: Value = serde_json::from_str(&said.out).unwrap();
     let names: Vec<&str> =
         listed.as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names.len(), 18, "{names:?}");
+    assert_eq!(names.len(), 19, "{names:?}");
     assert_eq!(home.rail(&["tool", "list", "--generation", "gen9"], "").code, Some(2));
 }
 

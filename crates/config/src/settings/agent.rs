@@ -54,6 +54,9 @@ pub struct Agent {
     /// How answers are to be written, in your own words; it stands last in the system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_style: Option<String>,
+    /// How deep agents may set others to work: with 1 only the session itself does.
+    #[schemars(range(max = 5))]
+    pub agent_depth: u32,
     /// The names of memory files: looked for in your own configuration folder and in every folder from the repository's root down to the working folder, and in deeper ones when they are worked in.
     pub memory_files: Vec<String>,
 }
@@ -68,6 +71,7 @@ impl Default for Agent {
             compaction: Compaction::default(),
             prompt: PromptChoice::default(),
             output_style: None,
+            agent_depth: 1,
             memory_files: ["AGENTS.md", "CLAUDE.md", "GEMINI.md"].map(str::to_owned).to_vec(),
         }
     }

@@ -1,4 +1,7 @@
+use std::path::Path;
+
 use super::{Cx, Decision, Finding, files, offers};
+use crate::path::Case;
 use crate::rule::{About, Holds, HostPattern, host_name};
 use crate::{Exec, Facet, Level, Mode, PartKind, Rule};
 
@@ -26,6 +29,37 @@ pub(crate) fn foreign(cx: &Cx<'_>) -> Finding {
         Level::Read | Level::None => asking(cx, "what it does is known only to whoever made it"),
         level @ (Level::Write | Level::Execute | Level::Network) => by_level(cx, level),
     }
+}
+
+/// A skill: it asks by default, since it tells the model what to do.
+pub(crate) fn skill(cx: &Cx<'_>, name: &str, folder: &Path, from: &str) -> Finding {
+    let rules = &cx.policy.rules;
+    let speaks = |rule: &Rule| {
+        let named = match &rule.about {
+            About::Anything => true,
+            About::Name(pattern) => pattern.fits(name.as_bytes(), Case::Counts),
+            About::Command(_) | About::Path(_) | About::Host(_) => false,
+        };
+        named && rule.is_for(cx.asked.tool)
+    };
+    let found = |decision, why: String| {
+        let about = format!("Skill({name})");
+        Finding::new(PartKind::Tool, about, decision, why).granting(Facet::Read(folder.to_owned()))
+    };
+    if let Some(rule) = Cx::rule(&rules.deny, speaks) {
+        return found(Decision::Deny, "a rule denies this skill".to_owned()).by(rule);
+    }
+    if cx.policy.mode == Mode::Bypass {
+        return found(Decision::Allow, "the mode `bypass` asks nothing".to_owned());
+    }
+    if let Some(rule) = Cx::rule(&rules.ask, speaks) {
+        return found(Decision::Ask, "a rule asks about this skill".to_owned()).by(rule);
+    }
+    if let Some(rule) = Cx::rule(&rules.allow, speaks) {
+        return found(Decision::Allow, "a rule allows this skill".to_owned()).by(rule);
+    }
+    let why = format!("a skill tells the model what to do; this one, in `{}`, is {from}", folder.display());
+    found(Decision::Ask, why).proposing(offers::of_skill(name))
 }
 
 fn by_level(cx: &Cx<'_>, level: Level) -> Finding {
@@ -77,7 +111,7 @@ pub(crate) fn host(cx: &Cx<'_>, written: &str, covered: Option<&Rule>) -> Findin
         (About::Host(pattern), _) => pattern.fits(&host),
         (About::Anything, Holds::Hosts) => true,
         (About::Anything, Holds::Tool) => rule.is_for(cx.asked.tool),
-        (About::Anything | About::Command(_) | About::Path(_), _) => false,
+        (About::Anything | About::Command(_) | About::Path(_) | About::Name(_), _) => false,
     };
     let found = |decision, why: &str| {
         Finding::new(PartKind::Host, host.as_str(), decision, why).granting(Facet::Net(host.clone()))

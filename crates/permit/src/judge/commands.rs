@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
         let hit = |rule: &Rule| match (&rule.about, rule.holds()) {
             (About::Anything, Holds::Commands) => Hit::Yes,
             (About::Command(pattern), _) => pattern.forbids(known.simple, known.source),
-            (About::Anything | About::Path(_) | About::Host(_), _) => Hit::No,
+            (About::Anything | About::Path(_) | About::Host(_) | About::Name(_), _) => Hit::No,
         };
         let first = |wanted: Hit| rules.iter().find(|rule| hit(rule) == wanted);
         (first(Hit::Yes), first(Hit::Maybe))
@@ -240,7 +240,7 @@ impl<'a> Walk<'a> {
         let covers = self.cx.policy.rules.allow.iter().filter_map(|rule| match (&rule.about, rule.holds()) {
             (About::Anything, Holds::Commands) => Some((Cover::Broad, rule)),
             (About::Command(pattern), _) => pattern.allows(simple, source).map(|cover| (cover, rule)),
-            (About::Anything | About::Path(_) | About::Host(_), _) => None,
+            (About::Anything | About::Path(_) | About::Host(_) | About::Name(_), _) => None,
         });
         // Of equals the first: it is the one that the user would look at.
         covers.reduce(|best, next| if next.0 > best.0 { next } else { best })

@@ -199,7 +199,7 @@ impl Judged<'_> {
                 About::Path(pattern) => pattern
                     .fence(self.cx.bases(), List::Allow)
                     .is_some_and(|fence| fence.holds(&self.forms.real, Case::Counts)),
-                About::Command(_) | About::Host(_) => false,
+                About::Command(_) | About::Host(_) | About::Name(_) => false,
             }
     }
 

@@ -69,7 +69,7 @@ impl<'a> Forbidding<'a> {
             // A tool that is named as a whole is judged as a tool.
             About::Anything if rule.holds() != Holds::Tool => *all = all.or(Some(rule)),
             About::Path(pattern) => list.extend(fences(pattern).map(|fence| (fence, rule))),
-            About::Anything | About::Command(_) | About::Host(_) => {}
+            About::Anything | About::Command(_) | About::Host(_) | About::Name(_) => {}
         }
     }
 }

@@ -70,6 +70,7 @@ pub(crate) fn findings(cx: &Cx<'_>) -> Vec<Finding> {
             Facet::Exec(exec) => found.extend(commands::command(cx, exec)),
             Facet::Net(host) => found.push(calls::host(cx, host, None)),
             Facet::Foreign => found.push(calls::foreign(cx)),
+            Facet::Skill { name, folder, from } => found.push(calls::skill(cx, name, folder, from)),
         }
     }
     found
@@ -106,7 +107,8 @@ fn granted(cx: &Cx<'_>, found: &[Finding]) -> Vec<Facet> {
     let mut facets: Vec<Facet> = Vec::new();
     let commands = cx.asked.facets.iter().filter(|facet| match facet {
         Facet::Exec(_) | Facet::Foreign => true,
-        Facet::Read(_) | Facet::Write(_) | Facet::Net(_) => false,
+        // Of a skill its folder is granted.
+        Facet::Read(_) | Facet::Write(_) | Facet::Net(_) | Facet::Skill { .. } => false,
     });
     for facet in commands.chain(found.iter().flat_map(|finding| &finding.grants)) {
         if !facets.contains(facet) {

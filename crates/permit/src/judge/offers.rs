@@ -2,8 +2,8 @@ use std::path::Path;
 
 use super::files::Access;
 use super::{Cx, Decision, Finding};
-use crate::path::PathPattern;
-use crate::rule::{About, CommandPattern, HostPattern};
+use crate::path::{Glob, PathPattern};
+use crate::rule::{About, CommandPattern, HostPattern, escaped};
 use crate::shell::{self, Simple};
 use crate::{Offer, Rule};
 
@@ -130,7 +130,7 @@ fn path_rule(cx: &Cx<'_>, tool: &str, path: &Path, end: &str) -> Option<Rule> {
     if rest.is_empty() && start != "/" {
         return None;
     }
-    let escaped = rest.replace('\\', r"\\").replace('*', r"\*").replace('?', r"\?").replace('[', r"\[");
+    let escaped = escaped(rest);
     // `src/**` needs no slash before it: there is one in it.
     let start = if start == "/" && (escaped.contains('/') || !end.is_empty()) && !escaped.is_empty() {
         ""
@@ -149,6 +149,17 @@ pub(crate) fn of_host(host: &str, pattern: Option<HostPattern>) -> Vec<Proposal>
     let rule = pattern
         .map(|pattern| Rule::offered(format!("WebFetch(domain:{host})"), "web_fetch", About::Host(pattern)));
     rule.map(|rule| Proposal { rule, says: format!("speak with {host}") }).into_iter().collect()
+}
+
+/// A skill, and all of them.
+pub(crate) fn of_skill(name: &str) -> Vec<Proposal> {
+    let rule = |text: String, about| Rule::offered(text, "skill", about);
+    let one = rule(format!("Skill({name})"), About::Name(Glob::exactly(name)));
+    let all = rule("Skill".to_owned(), About::Anything);
+    vec![
+        Proposal { rule: one, says: format!("use the skill `{name}`") },
+        Proposal { rule: all, says: "use every skill".to_owned() },
+    ]
 }
 
 /// A tool, and all tools of its server.

@@ -4,6 +4,7 @@ mod command;
 mod host;
 
 use std::fmt;
+use std::path::Path;
 
 use rail_stdx::nearest;
 
@@ -35,6 +36,8 @@ pub(crate) enum About {
     Path(PathPattern),
     /// Hosts.
     Host(HostPattern),
+    /// Names of skills.
+    Name(Glob),
 }
 
 /// Which calls a rule holds for.
@@ -75,12 +78,16 @@ const COMMON: &[&str] = &[
     "MultiEdit",
     "NotebookEdit",
     "Read",
+    "Skill",
     "Task",
     "TodoWrite",
     "WebFetch",
     "WebSearch",
     "Write",
 ];
+
+/// The tool whose rules speak of skills.
+const SKILL: &str = "skill";
 
 impl Rule {
     /// Reads a rule. `native` gives the native name of a tool that any dialect names, None for one that nobody knows.
@@ -91,6 +98,7 @@ impl Rule {
     ///   brackets stands a pattern as in `.gitignore`: `src/**` and `/src/**` from the workspace, `.env` at any depth,
     ///   `//etc/**` from the root, `~/notes/**` from the home folder.
     /// - `WebFetch(domain:docs.rs)`: this host; `WebFetch(domain:*.docs.rs)`: those under it. It holds for whatever uses the network.
+    /// - `Skill(pdf)`: this skill; `Skill(git-*)`: those whose names fit; `Skill`: all of them.
     /// - `mcp__github__search`, `mcp__github__*`, `mcp__github`: a tool of an MCP server, or all of them.
     ///
     /// # Errors
@@ -125,7 +133,7 @@ impl Rule {
     pub(crate) fn names_tool(&self, tool: &str) -> bool {
         match self.about {
             About::Anything => self.is_for(tool),
-            About::Command(_) | About::Path(_) | About::Host(_) => false,
+            About::Command(_) | About::Path(_) | About::Host(_) | About::Name(_) => false,
         }
     }
 
@@ -141,6 +149,16 @@ impl Rule {
             || (self.tool.contains('*') && Glob::new(&self.tool).fits(tool.as_bytes(), Case::Counts))
     }
 
+    /// A rule for reading a folder and all in it, secrets left out. None if its path can't be said in a rule.
+    pub fn to_read(folder: &Path, origin: impl Into<String>) -> Option<Self> {
+        let below = folder.strip_prefix("/").ok().filter(|below| !below.as_os_str().is_empty())?;
+        let below = below.to_str().filter(|below| !below.contains(char::is_control))?;
+        let text = format!("//{}/**", escaped(below));
+        let about = About::Path(PathPattern::parse(&text).ok()?);
+        let tool = "read_file".to_owned();
+        Some(Self { text: format!("Read({text})"), origin: origin.into(), tool, about })
+    }
+
     /// A rule that an answer would add.
     pub(crate) fn offered(text: String, tool: &str, about: About) -> Self {
         Self { text, origin: "an answer".to_owned(), tool: tool.to_owned(), about }
@@ -150,6 +168,20 @@ impl Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// A path in which nothing has another meaning to a pattern.
+pub(crate) fn escaped(path: &str) -> String {
+    path.replace('\\', r"\\").replace('*', r"\*").replace('?', r"\?").replace('[', r"\[")
+}
+
+/// Reads what stands in the brackets of `Skill( )`: a name, perhaps with `*` in it. What a skill is given behind its name is not judged.
+fn skill_name(about: &str) -> Result<Glob, String> {
+    let is_name = |c: char| c.is_alphanumeric() || "_-:.*".contains(c);
+    match about.chars().all(is_name) {
+        true => Ok(Glob::new(about)),
+        false => Err("names no skill; write its name alone, `Skill(pdf)`, perhaps with `*` in it".to_owned()),
     }
 }
 
@@ -199,6 +231,8 @@ fn read_about(name: &str, tool: &str, about: &str) -> Result<About, String> {
     let rule = Rule::offered(String::new(), tool, About::Anything);
     match rule.holds() {
         Holds::Commands if about == "*" => Ok(About::Anything),
+        Holds::Tool if tool == SKILL && about == "*" => Ok(About::Anything),
+        Holds::Tool if tool == SKILL => skill_name(about).map(About::Name),
         Holds::Commands => CommandPattern::parse(about).map(About::Command),
         Holds::Reads | Holds::Writes => PathPattern::parse(about).map(About::Path),
         Holds::Hosts => HostPattern::parse(name, about).map(About::Host),

@@ -18,6 +18,7 @@ fn levels_by_default() {
         (&[], "host docs.rs", Ask),
         (&[], "mcp mcp__a__b", Ask),
         (&[], "mcp-reads mcp__a__b", Ask),
+        (&[], "skill pdf", Ask),
         (&[], "none todo_write", Allow),
         (&[], "network web_search", Ask),
         (&[], "execute computer_use", Ask),
@@ -64,6 +65,7 @@ fn plan_only_reads() {
         (&["mode plan", "allow WebFetch"], "host docs.rs", Allow),
         (&["mode plan"], "mcp mcp__a__b", Deny),
         (&["mode plan"], "mcp-reads mcp__a__b", Ask),
+        (&["mode plan"], "skill pdf", Ask),
         (&["mode plan"], "none todo_write", Allow),
         (&["mode plan"], "execute computer_use", Deny),
     ]);

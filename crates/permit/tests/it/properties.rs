@@ -77,6 +77,7 @@ const CALLS: &[&str] = &[
     "host docs.rs",
     "mcp mcp__a__b",
     "mcp-reads mcp__a__b",
+    "skill pdf",
     "none todo_write",
     "execute computer_use",
 ];

@@ -61,6 +61,7 @@ pub(crate) fn native(name: &str) -> Option<String> {
         "WebSearch" => "web_search",
         "Task" => "task",
         "TodoWrite" => "todo_write",
+        "Skill" | "activate_skill" => "skill",
         _ => return None,
     };
     Some(native.to_owned())
@@ -123,6 +124,11 @@ impl Call {
             ("host", host) => call("web_fetch", Level::Network, vec![Facet::Net(host.to_owned())]),
             ("mcp", name) => call(name, Level::Execute, vec![Facet::Foreign]),
             ("mcp-reads", name) => call(name, Level::Read, vec![Facet::Foreign]),
+            ("skill", name) => {
+                let (folder, from) = ("/srv/u/skills/it".into(), "yours".to_owned());
+                let facet = Facet::Skill { name: name.to_owned(), folder, from };
+                call("skill", Level::None, vec![facet])
+            }
             ("none", name) => call(name, Level::None, vec![]),
             ("network", name) => call(name, Level::Network, vec![]),
             ("execute", name) => call(name, Level::Execute, vec![]),

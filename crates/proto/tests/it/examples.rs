@@ -2,9 +2,9 @@
 
 use rail_model::{CallId, CallKind, Message, Part, PartBody, Role, ToolCall, ToolResult, Usage};
 use rail_proto::{
-    About, Choice, ChoiceOption, Choices, Compacted, Doing, Done, FileChange, Finish, Hunk, Leave, Line,
-    Mark, Memory, Mode, NoteKind, Opened, PermissionAsk, Pick, Prompt, Reason, Restored, Routed,
-    SessionEvent, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart, Window,
+    About, AgentBegan, AgentEnded, Choice, ChoiceOption, Choices, Compacted, Doing, Done, FileChange, Finish,
+    Hunk, Leave, Line, Mark, Memory, Mode, NoteKind, Opened, PermissionAsk, Pick, Prompt, Reason, Restored,
+    Routed, SessionEvent, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart, Window,
 };
 use serde_json::json;
 
@@ -152,6 +152,25 @@ fn changes() -> Vec<SessionEvent> {
             after: 12_000,
             by: Some("good,m".to_owned()),
             asked_for: false,
+        }),
+        SessionEvent::AgentBegan(AgentBegan {
+            id: CALL.to_owned(),
+            agent: "01a1e655-4f20-7c01-9a11-5d2fe1c0a3b4".to_owned(),
+            kind: "general-purpose".to_owned(),
+            description: "Find the retry logic".to_owned(),
+            model: "good,m".to_owned(),
+        }),
+        SessionEvent::AgentEvent {
+            id: CALL.to_owned(),
+            event: Box::new(SessionEvent::Text { step: 1, text: "I look ".to_owned() }),
+        },
+        SessionEvent::AgentEnded(AgentEnded {
+            id: CALL.to_owned(),
+            reason: Reason::Answered,
+            tool_uses: 3,
+            tokens: 4_100,
+            cost_usd: 0.0021,
+            duration_ms: 12_000,
         }),
         SessionEvent::Restored(Restored {
             files: vec!["/srv/project/a.rs".to_owned()],

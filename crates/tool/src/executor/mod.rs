@@ -3,6 +3,7 @@
 mod batches;
 mod caught;
 mod faults;
+mod lent;
 mod stages;
 mod truncate;
 
@@ -173,11 +174,12 @@ impl Executor {
         outcome
     }
 
-    /// A step into plan mode or out of it holds from the next call on, which may be one of the same answer.
+    /// A step into plan mode or out of it, and what a skill allows, hold from the next call on, which may be one of the same answer.
     fn follow(&self, notes: &[OutputNote]) {
         for note in notes {
             match note {
                 OutputNote::Plan(step) => self.change_policy(|policy| policy.mode = step.mode()),
+                OutputNote::Skill(loaded) => self.lend(loaded),
                 OutputNote::MemoryFile(_) | OutputNote::Todos(_) | OutputNote::Findings(_) => {}
             }
         }

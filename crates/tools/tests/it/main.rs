@@ -29,6 +29,7 @@ mod read_file_places;
 mod read_many_files;
 mod scratch;
 mod sequentialthinking;
+mod skill;
 mod todo_write;
 mod touched;
 mod unconfined;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_permit::{Answer, Mode, Policy, Question, Rule};
 use rail_tool::{
-    Asks, BoxFuture, Confine, Dialect, Executor, HookedCall, NoHooks, Outcome, Parts, Registry, Reply,
-    Session, ToolEvent, Watch,
+    AgentCall, AgentDone, AgentTask, Agents, Asks, BoxFuture, Confine, Dialect, Executor, HookedCall,
+    NoHooks, Outcome, Parts, Registry, Reply, Session, ToolEvent, ToolFault, Watch,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -114,6 +114,7 @@ impl Scratch {
         let mut session = Session::new(workspace.clone(), folder);
         session.confine = Confine::Off;
         session.env = std::env::vars_os().collect();
+        session.agents = Arc::new(Echo);
         change(&mut session);
         let session = Arc::new(session);
         let events = Arc::new(Events::default());
@@ -233,4 +234,16 @@ pub(crate) fn without_times(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Agents that say what they were asked.
+#[derive(Debug)]
+struct Echo;
+
+impl Agents for Echo {
+    fn run<'a>(&'a self, task: AgentTask, _: AgentCall<'a>) -> BoxFuture<'a, Result<AgentDone, ToolFault>> {
+        let text = format!("`{}` was asked: {}", task.kind, task.prompt);
+        let (tool_uses, tokens, took) = (3, 1_200, std::time::Duration::from_millis(500));
+        Box::pin(std::future::ready(Ok(AgentDone { text, tool_uses, tokens, took, ..AgentDone::default() })))
+    }
 }

@@ -93,7 +93,7 @@ fn all_examples_for_strace() {
             example.files.iter().for_each(|(name, content)| drop(scratch.write(name, content)));
             example.read.iter().for_each(|name| scratch.saw(name));
             let input = example.input.replace("{workspace}", scratch.workspace().to_str().unwrap());
-            let cx = FacetCx { cwd: scratch.workspace(), home: Some(&home) };
+            let cx = FacetCx { cwd: scratch.workspace(), home: Some(&home), skills: &[] };
             mark("begin", format!("{} {nth}", tool.card().name));
             mark("inside", scratch.workspace());
             mark("inside", &home);
@@ -105,6 +105,7 @@ fn all_examples_for_strace() {
                     Facet::Read(path) => mark("read", path),
                     Facet::Write(path) => mark("write", path),
                     Facet::Exec(_) | Facet::Net(_) | Facet::Foreign => {}
+                    Facet::Skill { folder, .. } => mark("read", folder),
                 }
             }
             let input: Value = serde_json::from_str(&input).unwrap();

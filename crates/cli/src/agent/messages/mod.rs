@@ -43,14 +43,24 @@ pub(crate) struct Messages {
     telling: Telling,
     sources: Sources,
     session: String,
-    target: String,
     asked: String,
+    voice: Voice,
+    /// Those of agents that calls set to work, by the call.
+    agents: BTreeMap<String, Voice>,
+    /// The call whose agent speaks, if it is one.
+    parent: Option<String>,
+    sums: Sums,
+}
+
+/// What is known of one that speaks.
+#[derive(Default)]
+struct Voice {
+    target: String,
     message: String,
     partial: Partial,
     /// An answer that waits for what it took.
     said: Option<Message>,
     calls: BTreeMap<String, (String, Value)>,
-    sums: Sums,
 }
 
 impl Messages {
@@ -59,12 +69,10 @@ impl Messages {
             telling,
             sources,
             session: String::new(),
-            target: String::new(),
             asked: String::new(),
-            message: String::new(),
-            partial: Partial::default(),
-            said: None,
-            calls: BTreeMap::new(),
+            voice: Voice::default(),
+            agents: BTreeMap::new(),
+            parent: None,
             sums: Sums::default(),
         }
     }
@@ -74,11 +82,38 @@ impl Messages {
         let mut out = Vec::new();
         match event {
             SessionEvent::Spent(spent) => self.spent(spent, &mut out),
+            SessionEvent::AgentEvent { id, event } => out = self.agent(id, event),
             other => {
                 self.say(None, &mut out);
                 self.other(other, &mut out);
             }
         }
+        out
+    }
+
+    /// What an agent says that a call set to work: answers and results, which name that call.
+    fn agent(&mut self, call: &str, event: &SessionEvent) -> Vec<Value> {
+        let tells = matches!(
+            event,
+            SessionEvent::Asking { .. }
+                | SessionEvent::Routed(_)
+                | SessionEvent::Said { .. }
+                | SessionEvent::Spent(_)
+                | SessionEvent::ToolStart(_)
+                | SessionEvent::ToolEnd(_)
+                | SessionEvent::AgentEvent { .. }
+        );
+        if !tells {
+            return Vec::new();
+        }
+        let mut voice = self.agents.remove(call).unwrap_or_default();
+        std::mem::swap(&mut voice, &mut self.voice);
+        let parent = self.parent.replace(call.to_owned());
+        let telling = std::mem::take(&mut self.telling);
+        let out = self.event(event);
+        (self.parent, self.telling) = (parent, telling);
+        std::mem::swap(&mut voice, &mut self.voice);
+        self.agents.insert(call.to_owned(), voice);
         out
     }
 
@@ -91,27 +126,27 @@ impl Messages {
                 self.send(init, out);
             }
             SessionEvent::Prompted(prompt) if self.telling.replay => self.replay(prompt, out),
-            SessionEvent::Asking { .. } => self.message = format!("msg_{}", (self.sources.ids)()),
-            SessionEvent::Routed(routed) => self.target.clone_from(&routed.target),
+            SessionEvent::Asking { .. } => self.voice.message = format!("msg_{}", (self.sources.ids)()),
+            SessionEvent::Routed(routed) => self.voice.target.clone_from(&routed.target),
             SessionEvent::Text { text, .. } if self.telling.partial => {
                 let mut told = Vec::new();
-                self.partial.text(text, &self.message, model(&self.target), &mut told);
+                self.voice.partial.text(text, &self.voice.message, model(&self.voice.target), &mut told);
                 self.streamed(told, out);
             }
             SessionEvent::Thinking { text, .. } if self.telling.partial => {
                 let mut told = Vec::new();
-                self.partial.thinking(text, &self.message, model(&self.target), &mut told);
+                self.voice.partial.thinking(text, &self.voice.message, model(&self.voice.target), &mut told);
                 self.streamed(told, out);
             }
             SessionEvent::Restarted { .. } if self.telling.partial => {
                 let mut told = Vec::new();
-                self.partial.void(&mut told);
+                self.voice.partial.void(&mut told);
                 self.streamed(told, out);
             }
-            SessionEvent::Said { message, .. } => self.said = Some(message.clone()),
+            SessionEvent::Said { message, .. } => self.voice.said = Some(message.clone()),
             SessionEvent::ToolStart(start) => {
                 let name = (self.sources.naming)(&start.name);
-                self.calls.insert(start.id.clone(), (name, start.input.clone()));
+                self.voice.calls.insert(start.id.clone(), (name, start.input.clone()));
             }
             SessionEvent::ToolEnd(end) => self.tool_end(end, out),
             SessionEvent::Mode(mode) => {
@@ -128,7 +163,8 @@ impl Messages {
             }
             SessionEvent::Done(done) => {
                 let result = self.sums.result(done);
-                self.calls.clear();
+                self.voice.calls.clear();
+                self.agents.clear();
                 self.send(result, out);
             }
             // They are the agent's own, and told by `--output-format events`.
@@ -143,6 +179,9 @@ impl Messages {
             | SessionEvent::Permission(_)
             | SessionEvent::Choice { .. }
             | SessionEvent::ToolProgress { .. }
+            | SessionEvent::AgentBegan(_)
+            | SessionEvent::AgentEvent { .. }
+            | SessionEvent::AgentEnded(_)
             | SessionEvent::Todos(_)
             | SessionEvent::Title(_)
             | SessionEvent::Memory(_)
@@ -177,8 +216,7 @@ impl Messages {
     fn replay(&mut self, prompt: &Prompt, out: &mut Vec<Value>) {
         let content = blocks::blocks(&prompt.parts, &self.sources.naming);
         let message = json!({"role": "user", "content": content});
-        let mut replayed =
-            json!({"type": "user", "message": message, "parent_tool_use_id": null, "isReplay": true});
+        let mut replayed = json!({"type": "user", "message": message, "isReplay": true});
         if let (Some(id), Value::Object(fields)) = (&prompt.id, &mut replayed) {
             fields.insert("uuid".to_owned(), id.as_str().into());
         }
@@ -187,24 +225,24 @@ impl Messages {
 
     fn spent(&mut self, spent: &Spent, out: &mut Vec<Value>) {
         self.sums.add(spent);
-        self.target.clone_from(&spent.target);
+        self.voice.target.clone_from(&spent.target);
         self.say(Some(&spent.usage), out);
     }
 
     /// The answer that waits, with what it took.
     fn say(&mut self, usage: Option<&Usage>, out: &mut Vec<Value>) {
-        let Some(message) = self.said.take() else { return };
+        let Some(message) = self.voice.said.take() else { return };
         let calls = message.parts.iter().any(|part| matches!(part.body, PartBody::ToolCall(_)));
         let stop = if calls { "tool_use" } else { "end_turn" };
         let usage = blocks::usage(usage.unwrap_or(&Usage::default()));
-        let id = self.message.clone();
-        let model = model(&self.target).to_owned();
+        let id = self.voice.message.clone();
+        let model = model(&self.voice.target).to_owned();
         if self.telling.partial {
             let mut told = Vec::new();
             let naming = &self.sources.naming;
             let whole =
                 Whole { message: &message, id: &id, model: &model, stop, usage: usage.clone(), naming };
-            self.partial.end(&whole, &mut told);
+            self.voice.partial.end(&whole, &mut told);
             self.streamed(told, out);
         }
         let content = blocks::blocks(&message.parts, &self.sources.naming);
@@ -218,29 +256,36 @@ impl Messages {
             "stop_sequence": null,
             "usage": usage,
         });
-        self.send(json!({"type": "assistant", "message": message, "parent_tool_use_id": null}), out);
+        self.send(json!({"type": "assistant", "message": message}), out);
     }
 
     fn tool_end(&mut self, end: &ToolEnd, out: &mut Vec<Value>) {
         let id = end.result.id.as_str();
-        let (name, input) = self.calls.remove(id).unwrap_or_default();
+        let (name, input) = self.voice.calls.remove(id).unwrap_or_default();
         if end.end == Finish::Denied {
             self.sums.denied(json!({"tool_name": name, "tool_use_id": id, "tool_input": input}));
         }
         let block = blocks::tool_result(&end.result, &self.sources.naming);
         let message = json!({"role": "user", "content": [block]});
-        self.send(json!({"type": "user", "message": message, "parent_tool_use_id": null}), out);
+        self.send(json!({"type": "user", "message": message}), out);
     }
 
     fn streamed(&mut self, events: Vec<Value>, out: &mut Vec<Value>) {
         for event in events {
-            self.send(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}), out);
+            self.send(json!({"type": "stream_event", "event": event}), out);
         }
     }
 
     /// Every message says which session it is of, and has an id.
     fn send(&mut self, mut message: Value, out: &mut Vec<Value>) {
         if let Value::Object(fields) = &mut message {
+            if matches!(
+                fields.get("type").and_then(Value::as_str),
+                Some("assistant" | "user" | "stream_event")
+            ) {
+                let parent = self.parent.clone().map_or(Value::Null, Value::String);
+                fields.insert("parent_tool_use_id".to_owned(), parent);
+            }
             fields.insert("session_id".to_owned(), self.session.as_str().into());
             fields.entry("uuid").or_insert_with(|| (self.sources.ids)().into());
         }

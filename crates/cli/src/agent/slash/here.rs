@@ -19,7 +19,7 @@ pub(super) fn help(ground: &Ground) -> String {
     let row = |each: Offered| vec![format!("/{} {}", each.name, each.hint).trim_end().to_owned(), each.help];
     let rows: Vec<Vec<String>> = offered(&ground.prepared).into_iter().map(row).collect();
     let mut out = lines(&[Side::Left, Side::Left], &rows);
-    for problem in ground.prepared.commands.problems() {
+    for problem in ground.prepared.brought.commands.problems() {
         let _ = writeln!(out, "warning: {problem}");
     }
     out

@@ -4,6 +4,7 @@ mod attach;
 mod elsewhere;
 mod ground;
 mod here;
+mod listed;
 mod offered;
 mod session;
 
@@ -52,10 +53,16 @@ const INIT: &str = include_str!("../texts/init.md");
 
 /// What becomes of a text.
 pub(crate) fn step(text: &str, ground: &Ground) -> Result<Step, Failure> {
-    match ground.prepared.commands.read(text) {
+    match ground.prepared.brought.commands.read(text) {
         Typed::Text => Ok(Step::Ask(text.to_owned())),
         Typed::Builtin(builtin, args) => run(builtin, &args, ground),
         Typed::Custom(command, args) => Ok(Step::Custom(Box::new(command.clone()), args)),
+        Typed::Remote(remote, _) => {
+            let (name, server) = (remote.listed(), &remote.server);
+            Err(Failure::Usage(anyhow!(
+                "`/{name}` is a prompt of the MCP server `{server}`, which is not connected here"
+            )))
+        }
         Typed::Unknown { name, nearest } => {
             let meant = nearest.map(|name| format!("did you mean `/{name}`? ")).unwrap_or_default();
             Err(Failure::Usage(anyhow!("there is no command `/{name}`; {meant}`/help` lists all")))
@@ -89,7 +96,9 @@ fn run(builtin: Builtin, args: &str, ground: &Ground) -> Result<Step, Failure> {
         Builtin::Fork => session::fork(ground).map(Step::Say),
         Builtin::Export => session::export(args, ground).map(Step::Say),
         Builtin::Resume => absent(builtin, "go on with a session by `rail -c` or `rail -r ID`"),
-        Builtin::Agents | Builtin::Mcp | Builtin::Skills => absent(builtin, "there are none in this version"),
+        Builtin::Agents => Ok(Step::Say(listed::agents(ground))),
+        Builtin::Skills => Ok(Step::Say(listed::skills(ground))),
+        Builtin::Mcp => absent(builtin, "there are none in this version"),
         Builtin::Theme | Builtin::Quit => absent(builtin, "without one there is nothing to change or leave"),
     }
 }

@@ -21,24 +21,26 @@ pub(crate) fn offered(prepared: &Prepared) -> Vec<Offered> {
         hint: builtin.hint().to_owned(),
         help: builtin.help().to_owned(),
     });
-    let custom = prepared.commands.custom().iter().map(|custom| Offered {
+    let custom = prepared.brought.commands.custom().iter().map(|custom| Offered {
         name: custom.name.clone(),
         hint: custom.argument_hint.clone().unwrap_or_default(),
         help: custom.description.clone(),
     });
-    builtin.chain(custom).collect()
+    let remote = prepared.brought.commands.remote().iter().map(|remote| Offered {
+        name: remote.listed(),
+        hint: remote.hint(),
+        help: remote.description.clone(),
+    });
+    builtin.chain(custom).chain(remote).collect()
 }
 
 /// Whether a command does something without a terminal interface.
 fn works(builtin: Builtin) -> bool {
     match builtin {
-        Builtin::Agents
-        | Builtin::Mcp
-        | Builtin::Skills
-        | Builtin::Resume
-        | Builtin::Theme
-        | Builtin::Quit => false,
+        Builtin::Mcp | Builtin::Resume | Builtin::Theme | Builtin::Quit => false,
         Builtin::Help
+        | Builtin::Agents
+        | Builtin::Skills
         | Builtin::Model
         | Builtin::Init
         | Builtin::Route

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Permitted, Repaired, Stopped, Valid};
-use crate::{Confine, Disk, End, Executor, FacetCx, HookAnswer, HookSay, HookedCall, Reply, ToolEvent};
+use crate::{Confine, Disk, End, Executor, HookAnswer, HookSay, HookedCall, Reply, ToolEvent};
 
 impl Executor {
     pub(super) async fn permission(
@@ -52,7 +52,7 @@ impl Executor {
     fn leave(&self, valid: &Valid) -> Result<Leave, Stopped> {
         let card = valid.tool.card();
         let cwd = self.session.cwd();
-        let facets = valid.admitted.facets(&FacetCx { cwd: &cwd, home: self.session.home.as_deref() });
+        let facets = valid.admitted.facets(&self.session.facet_cx(&cwd));
         let asked = Asked { tool: card.name, level: card.level, facets: &facets };
         match judge(&self.policy(), &asked, &Disk) {
             Verdict::Deny(denial) => Err(Stopped { end: End::Denied, say: denial.say, cause: None }),
