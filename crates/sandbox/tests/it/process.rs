@@ -51,6 +51,30 @@ async fn both_streams_come_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_talk_goes_through_the_hands_of_whoever_takes_it() {
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    let groups = Groups::new();
+    // Its arguments are its own: there is no file that it reports to.
+    let script = "echo $# >&2; while read line; do echo you said $line; done; echo over";
+    let process = groups.start(Launch { streams: Streams::Talk, ..launch(script) }).unwrap();
+    let mut talk = process.talk().unwrap();
+    assert!(process.talk().is_none());
+    let mut output = BufReader::new(talk.output);
+    for word in ["one", "two"] {
+        talk.input.write_all(format!("{word}\n").as_bytes()).await.unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).await.unwrap();
+        assert_eq!(line, format!("you said {word}\n"));
+    }
+    drop(talk.input);
+    let mut rest = String::new();
+    output.read_to_string(&mut rest).await.unwrap();
+    assert_eq!(rest, "over\n");
+    assert!(process.wait().await.exit.success());
+    assert_eq!((process.errors().text().head, process.printed()), ("0\n".to_owned(), 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_said_of_errors_can_be_kept_apart() {
     let groups = Groups::new();
     let bounds = Bounds { head: 100, tail: 20, file: 0 };

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rail_model::Part;
+use rail_mcp::{Limits, given, sound_schema, tool_name};
 use rail_permit::{Facet, Level};
 use rail_tool::{
-    Admitted, AnyTool, BoxFuture, Card, Example, FacetCx, Generation, Given, InputFault, Lane, Shown,
-    Telling, ToolCx, ToolFault, ToolOutput,
+    Admitted, AnyTool, BoxFuture, Card, Example, FacetCx, Generation, InputFault, Lane, Shown, ToolCx,
+    ToolFault, ToolOutput,
 };
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::line;
 
 /// The version of MCP that we speak.
 const PROTOCOL: &str = "2025-06-18";
@@ -71,12 +70,14 @@ impl Server {
 
     fn tool(&self, listed: &Value) -> Option<Listed> {
         let name = listed.get("name")?.as_str()?.to_owned();
+        // Whatever is no schema, its tool can be called.
         let schema =
-            listed.get("inputSchema").cloned().unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+            listed.get("inputSchema").and_then(|schema| sound_schema(schema, Limits::default().schema).ok());
+        let schema = schema.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
         let says = listed.get("description").and_then(Value::as_str).unwrap_or_default();
         let reads =
             listed.get("annotations").and_then(|hints| hints.get("readOnlyHint")) == Some(&Value::Bool(true));
-        let shown = format!("mcp__{}__{}", plain(&self.name), plain(&name));
+        let shown = tool_name(&self.name, &name, |_| false);
         let says = if says.is_empty() { name.clone() } else { says.to_owned() };
         let tool = Arc::new(Remote { server: self.clone(), name: name.clone(), shown, says, reads, schema });
         Some(Listed { name, tool })
@@ -123,12 +124,6 @@ impl Server {
 pub(crate) fn servers(configured: &[String], initialize: Option<&Value>) -> BTreeSet<String> {
     let named = initialize.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     configured.iter().cloned().chain(named.map(str::to_owned)).collect()
-}
-
-/// A name with nothing in it that a model's API refuses.
-fn plain(name: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.chars().map(|c| if fits(c) { c } else { '_' }).collect()
 }
 
 /// One tool of such a server.
@@ -183,34 +178,8 @@ impl Admitted for Call {
         Box::pin(async move {
             let params = json!({"name": self.name, "arguments": self.arguments});
             let result = self.server.call("tools/call", params).await.map_err(ToolFault::new)?;
-            output(&result)
+            given(&result, Limits::default().media)
         })
-    }
-}
-
-/// What a call gave, in our words.
-fn output(result: &Value) -> Result<ToolOutput, ToolFault> {
-    let content = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut parts: Vec<Part> = content.iter().map(piece).collect();
-    if let (true, Some(structured)) = (parts.is_empty(), result.get("structuredContent")) {
-        parts.push(Part::text(structured.to_string()));
-    }
-    if result.get("isError") == Some(&Value::Bool(true)) {
-        let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
-        // A server's own words: names in them are not ours to change.
-        return Err(ToolFault { say: Telling::shown(texts.join("\n")), cause: None });
-    }
-    let parts = parts.into_iter().map(Given::Part).collect();
-    Ok(ToolOutput { parts, ..ToolOutput::default() })
-}
-
-/// A piece of a result. What is neither text nor a medium is told as it is.
-fn piece(block: &Value) -> Part {
-    let inside = block.get("resource").and_then(|resource| resource.get("text")).and_then(Value::as_str);
-    match (line::part(block), inside) {
-        (Ok(part), _) => part,
-        (Err(_), Some(text)) => Part::text(text),
-        (Err(_), None) => Part::text(block.to_string()),
     }
 }
 
@@ -219,37 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_text_and_images() {
-        let given = json!({"content": [
-            {"type": "text", "text": "42"},
-            {"type": "image", "data": "AA==", "mimeType": "image/png"},
-            {"type": "resource", "resource": {"uri": "a:b", "text": "inside"}},
-            {"type": "resource_link", "uri": "a:b"},
-        ]});
-        let parts = output(&given).unwrap().parts;
-        let body = |given: &Given| match given {
-            Given::Part(part) => serde_json::to_string(&part.body).unwrap(),
-            Given::Text(text) => panic!("a server's text is a part: {text:?}"),
-        };
-        let written: Vec<String> = parts.iter().map(body).collect();
-        insta::assert_snapshot!(written.join("\n"), @r#"
-        {"text":"42"}
-        {"media":{"kind":"image","mime":"image/png","source":{"base64":"AA=="}}}
-        {"text":"inside"}
-        {"text":"{\"type\":\"resource_link\",\"uri\":\"a:b\"}"}
-        "#);
-        let failed = json!({"isError": true, "content": [{"type": "text", "text": "no such file"}]});
-        assert_eq!(output(&failed), Err(ToolFault { say: Telling::shown("no such file"), cause: None }));
-        let structured = json!({"content": [], "structuredContent": {"a": 1}});
-        assert_eq!(
-            output(&structured),
-            Ok(ToolOutput { parts: vec![Given::Part(Part::text(r#"{"a":1}"#))], ..ToolOutput::default() })
-        );
-    }
-
-    #[test]
-    fn names_fit_every_api() {
-        assert_eq!(plain("my server/tool.x"), "my_server_tool_x");
+    fn servers_are_named_once() {
         let named = json!(["b", "a"]);
         let all: Vec<String> = servers(&["c".to_owned(), "a".to_owned()], Some(&named)).into_iter().collect();
         assert_eq!(all, ["a", "b", "c"]);
