@@ -1,0 +1,3 @@
+//! Servers of the Model Context Protocol.
+
+pub mod auth;
