@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use rail_model::ProtocolId;
 use rail_route::Provider;
-use rail_stdx::Secret;
+use rail_stdx::{Mask, Secret};
 use rail_upstream::{Incoming, Outgoing, Transport, TransportErrorKind};
 use serde::de::DeserializeOwned;
 
@@ -41,6 +41,8 @@ pub(super) struct Question<'a> {
     pub(super) headers: Vec<(&'static str, Secret)>,
     /// What is sent; None only asks.
     pub(super) body: Option<Bytes>,
+    /// Secrets in it. A server may quote them in its answer, and they are not shown all the same.
+    pub(super) secrets: Vec<&'a str>,
 }
 
 /// An answer.
@@ -50,6 +52,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
+    mask: Mask,
 }
 
 impl Asker {
@@ -68,7 +71,8 @@ impl Asker {
         let mut address = address.clone();
         for _ in 0..HOPS {
             let headers = vec![("accept", Secret::new("application/json"))];
-            let answer = self.once(&Question { what, address: &address, headers, body: None }).await?;
+            let question = Question { what, address: &address, headers, body: None, secrets: Vec::new() };
+            let answer = self.once(&question).await?;
             let Some(to) = answer.leads_to() else { return Ok(answer) };
             let next = address.follow(to).ok_or_else(|| answer.redirected(to))?;
             address = next;
@@ -88,7 +92,7 @@ impl Asker {
     /// Sends something of whose answer only the head counts: its body may never end.
     pub(super) async fn head(&self, question: &Question<'_>) -> Result<Answer, AuthError> {
         let Incoming { status, headers, .. } = within(question, self.sent(question)).await?;
-        Ok(Answer { what: question.what, host: question.address.host(), status, headers, body: Vec::new() })
+        Ok(Answer::of(question, status, headers, Vec::new()))
     }
 
     async fn once(&self, question: &Question<'_>) -> Result<Answer, AuthError> {
@@ -119,7 +123,7 @@ impl Asker {
             }
             body.extend_from_slice(&piece);
         }
-        Ok(Answer { what, host, status, headers, body })
+        Ok(Answer::of(question, status, headers, body))
     }
 
     fn outgoing(&self, question: &Question<'_>) -> Outgoing {
@@ -152,6 +156,11 @@ fn failed(question: &Question<'_>, kind: TransportErrorKind) -> AuthError {
 }
 
 impl Answer {
+    fn of(question: &Question<'_>, status: u16, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
+        let mask = Mask::of(question.secrets.iter().copied());
+        Self { what: question.what, host: question.address.host(), status, headers, body, mask }
+    }
+
     /// The values of a header, joined.
     pub(super) fn header(&self, wanted: &str) -> String {
         let values = self.headers.iter().filter(|(name, _)| name == wanted);
@@ -175,14 +184,14 @@ impl Answer {
     /// The answer as an error, with what was said in the form of OAuth. Nothing else of the body is shown.
     pub(super) fn refusal(&self) -> AuthError {
         let said: Refusal = serde_json::from_slice(&self.body).unwrap_or_default();
-        let said = match said.error {
-            Some(error) => format!(": {}{}", plain(&error), described(said.error_description.as_deref())),
-            None => String::new(),
-        };
+        let shown = |text: &str| plain(&self.mask.cover(text));
+        let mut parts = [said.error, said.error_description].into_iter().flatten().map(|text| shown(&text));
+        let said: String =
+            parts.by_ref().filter(|text| !text.is_empty()).map(|text| format!(": {text}")).collect();
         AuthError::Status { what: self.what, host: self.host.clone(), status: self.status, said }
     }
 
-    /// The reason of a refusal as one word.
+    /// The reason of a refusal as one word; some servers give it with status 200.
     pub(super) fn reason(&self) -> Option<String> {
         serde_json::from_slice::<Refusal>(&self.body).ok()?.error
     }
@@ -212,7 +221,7 @@ pub(super) fn described(text: Option<&str>) -> String {
 /// A server's own words, as they can be shown: one short line, without what looks like a secret.
 pub(super) fn plain(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
-    rail_stdx::Mask::default().cover(line.trim()).into_owned()
+    Mask::default().cover(line.trim()).into_owned()
 }
 
 fn why(kind: TransportErrorKind) -> &'static str {

@@ -72,7 +72,7 @@ pub(super) async fn register(
     let headers =
         vec![("accept", Secret::new("application/json")), ("content-type", Secret::new("application/json"))];
     let body = Some(Bytes::from(asked.to_string()));
-    let answer = asker.send(&Question { what: WHAT, address, headers, body }).await?;
+    let answer = asker.send(&Question { what: WHAT, address, headers, body, secrets: Vec::new() }).await?;
     if !answer.is_success() {
         return Err(answer.refusal());
     }

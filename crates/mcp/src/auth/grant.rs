@@ -68,8 +68,8 @@ pub(super) struct Exchange<'a> {
 /// How a renewal ended.
 pub(super) enum Renewed {
     Grant(Box<Grant>),
-    /// The server wants a login again.
-    Refused(Refused),
+    /// The server wants a login again; why, its own words say.
+    Refused(Refused, AuthError),
 }
 
 /// What a server refused.
@@ -92,7 +92,7 @@ pub(super) async fn exchange(asker: &Asker, wanted: &Exchange<'_>, now: u64) -> 
     ];
     let answer =
         ask(asker, "the exchange of the login for a token", &issuer.token, wanted.client, fields).await?;
-    if !answer.is_success() {
+    if !answer.is_success() || answer.reason().is_some() {
         return Err(answer.refusal());
     }
     let granted: Granted = bearer(&answer, &issuer.token)?;
@@ -124,14 +124,11 @@ pub(super) async fn renew(
         ("resource", &grant.resource),
     ];
     let answer = ask(asker, "the renewal of the token", endpoint, &grant.client, fields).await?;
+    if let Some(refused) = refused(&answer) {
+        return Ok(Renewed::Refused(refused, answer.refusal()));
+    }
     if !answer.is_success() {
-        let refused = match answer.reason().as_deref() {
-            Some("invalid_grant") => Refused::Grant,
-            Some("invalid_client" | "unauthorized_client") => Refused::Client,
-            // Anything else may be better later.
-            Some(_) | None => return Err(answer.refusal()),
-        };
-        return Ok(Renewed::Refused(refused));
+        return Err(answer.refusal());
     }
     let granted: Granted = bearer(&answer, endpoint)?;
     Ok(Renewed::Grant(Box::new(Grant {
@@ -145,6 +142,18 @@ pub(super) async fn renew(
         scope: granted.scope.or_else(|| grant.scope.clone()),
         ..grant.clone()
     })))
+}
+
+/// What a server refused for good; None where it granted, or where it may be better later.
+fn refused(answer: &Answer) -> Option<Refused> {
+    if answer.status >= 500 || matches!(answer.status, 408 | 429) {
+        return None;
+    }
+    match answer.reason()?.as_str() {
+        "temporarily_unavailable" | "server_error" | "slow_down" => None,
+        "invalid_client" | "unauthorized_client" => Some(Refused::Client),
+        _ => Some(Refused::Grant),
+    }
 }
 
 /// Gives a grant back (RFC 7009): the token that renews it, or the only one there is.
@@ -179,8 +188,11 @@ async fn ask(
             headers.push(("authorization", Secret::new(format!("Basic {}", STANDARD.encode(pair)))));
         }
     }
-    let body = Some(Bytes::from(form::encode(fields)));
-    asker.send(&Question { what, address, headers, body }).await
+    let hidden = ["code", "code_verifier", "refresh_token", "token"];
+    let secrets = fields.iter().filter(|(name, _)| hidden.contains(name)).map(|(_, value)| *value);
+    let secrets = secrets.chain([secret]).collect();
+    let body = Some(Bytes::from(form::encode(fields.iter().copied())));
+    asker.send(&Question { what, address, headers, body, secrets }).await
 }
 
 fn bearer(answer: &Answer, address: &Address) -> Result<Granted, AuthError> {

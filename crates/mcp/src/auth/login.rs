@@ -68,7 +68,12 @@ impl Tokens {
         let attempt = inner.attempt(&discovered, heard.scope.as_deref()).await?;
         browser.open(&attempt.url(&discovered));
         let code = attempt.code(browser, limit).await?;
-        let grant = inner.exchange(&discovered, &attempt, &code).await?;
+        let grant = inner.exchange(&discovered, &attempt, &code).await;
+        if grant.is_err() && attempt.registration.is_none() {
+            // The server may have forgotten us: the next login registers again.
+            inner.store.change(&inner.key, |entry| entry.registration = None).await?;
+        }
+        let grant = grant?;
         inner.keep(&grant, attempt.registration).await?;
         let Grant { issuer, scope, refresh_token, .. } = grant;
         Ok(LoggedIn { issuer, scope, renewable: refresh_token.is_some() })
@@ -115,7 +120,7 @@ impl Inner {
         ];
         let (what, address) = ("the MCP server", &self.server);
         let body = Some(Bytes::from(hello.to_string()));
-        self.asker.head(&Question { what, address, headers, body }).await
+        self.asker.head(&Question { what, address, headers, body, secrets: Vec::new() }).await
     }
 
     async fn attempt(&self, discovered: &Discovered, asked: Option<&str>) -> Result<Attempt, AuthError> {

@@ -144,7 +144,7 @@ impl Tokens {
         }
         let needs_login = Ok(Verdict::NeedsLogin { scope: None });
         let (Some(grant), Some(token)) = (&grant, refusal.token) else { return needs_login };
-        if now.saturating_sub(grant.obtained) < FRESH {
+        if now.checked_sub(grant.obtained).is_some_and(|age| age < FRESH) {
             return needs_login;
         }
         match self.renewed(Some(token.clone())).await? {
@@ -233,7 +233,9 @@ impl Inner {
                 self.store.change(&self.key, move |entry| entry.grant = Some(kept)).await?;
                 Ok(Some(token))
             }
-            Renewed::Refused(refused) => {
+            // A client that was set and is wrong is put right in the settings; a login would not help.
+            Renewed::Refused(Refused::Client, why) if self.settings.client.is_some() => Err(why),
+            Renewed::Refused(refused, _) => {
                 let forget = move |entry: &mut super::store::Entry| {
                     entry.grant = None;
                     if refused == Refused::Client {
