@@ -178,7 +178,29 @@ pub enum AuthError {
         /// Why not.
         why: String,
     },
+    /// A person must log in.
+    #[error("the server {server} wants a login{}; log in with `rail mcp login`", for_scope(scope))]
+    LoginNeeded {
+        /// The server.
+        server: String,
+        /// The scopes that it missed, if that is why.
+        scope: Option<String>,
+    },
+    /// The server refuses what no login changes.
+    #[error(
+        "the server {server} refuses with status {status}, and a login would not help; ask whoever runs it"
+    )]
+    Forbidden {
+        /// The server.
+        server: String,
+        /// The status.
+        status: u16,
+    },
     /// A renewal was ended from outside.
     #[error("the token was not renewed: the program is ending")]
     Ended,
+}
+
+fn for_scope(scope: &Option<String>) -> String {
+    scope.as_ref().map(|scope| format!(" for `{}`", super::ask::plain(scope))).unwrap_or_default()
 }

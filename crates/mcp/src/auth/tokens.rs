@@ -153,6 +153,16 @@ impl Tokens {
         }
     }
 
+    /// The token to send after a refusal, for one more try. That there is none is an error which says what a person can do.
+    pub async fn token_after(&self, refusal: Refusal<'_>) -> Result<Secret, AuthError> {
+        let server = self.inner.server.canonical();
+        match self.refused(refusal).await? {
+            Verdict::Retry => self.token().await?.ok_or(AuthError::LoginNeeded { server, scope: None }),
+            Verdict::NeedsLogin { scope } => Err(AuthError::LoginNeeded { server, scope }),
+            Verdict::Final => Err(AuthError::Forbidden { server, status: refusal.status }),
+        }
+    }
+
     /// How things stand, as the file says.
     pub fn status(&self) -> Result<Status, AuthError> {
         let Some(entry) = self.inner.store.entry(&self.inner.key)? else { return Ok(Status::LoggedOut) };

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rail_mcp::auth::{AuthError, LoggedIn, LoggedOut, OwnClient, Settings, Status, Tokens};
+use rail_mcp::auth::{AuthError, LoggedIn, LoggedOut, OwnClient, Refusal, Settings, Status, Tokens};
 use rail_stdx::Secret;
 use rail_testkit::install::program;
 
@@ -52,6 +52,9 @@ async fn a_login_a_call_a_renewal_and_the_end_of_it() {
     assert_eq!(world.asked().last().unwrap(), "refresh_token: invalid_grant");
     assert_eq!(tokens.status(), Ok(Status::LoggedOut));
     assert_eq!(world.call(&tokens, "whoami").await, needs_login(None));
+    let refusal = Refusal { status: 401, www_authenticate: "Bearer", token: None };
+    let needed = AuthError::LoginNeeded { server: world.server.clone(), scope: None };
+    assert_eq!(tokens.token_after(refusal).await, Err(needed));
     assert_eq!(world.asked().len(), 4, "what was refused once is not asked again");
 
     // The registration is still good, and so is its port.
@@ -117,8 +120,19 @@ async fn more_scopes_are_asked_for_where_the_server_misses_them() {
     assert_eq!(world.call(&tokens, "admin").await, needs_login(Some("mcp:tools mcp:admin")));
     assert!(matches!(tokens.status(), Ok(Status::NeedsScope(scope)) if scope.ends_with("mcp:admin")));
     assert_eq!(world.call(&tokens, "whoami").await, said("ada by mcp:tools"), "the old token still serves");
-    // The login may happen in another process.
+    // The login may happen in another process. A request that was sent before it finds the new token.
+    let sent = tokens.token().await.unwrap();
+    let www_authenticate = r#"Bearer error="insufficient_scope", scope="mcp:admin""#;
+    let refusal = Refusal { status: 403, www_authenticate, token: sent.as_ref() };
+    let scope = Some("mcp:admin".to_owned());
+    let needed = AuthError::LoginNeeded { server: world.server.clone(), scope };
+    assert_eq!(tokens.token_after(refusal).await, Err(needed));
     world.tokens().login(&Person::who(Wish::Consent), LIMIT).await.unwrap();
+    assert_ne!(Some(tokens.token_after(refusal).await.unwrap()), sent);
+    // What no login changes is said to be so.
+    let forbidden = Refusal { www_authenticate: "Bearer", ..refusal };
+    let final_word = AuthError::Forbidden { server: world.server.clone(), status: 403 };
+    assert_eq!(tokens.token_after(forbidden).await, Err(final_word));
     assert_eq!(world.call(&tokens, "admin").await, said("ada by mcp:tools mcp:admin"));
     assert!(matches!(tokens.status(), Ok(Status::LoggedIn { .. })));
 }
