@@ -1,5 +1,6 @@
-//! Servers that speak MCP: their tools, prompts and resources, whatever the servers do.
+//! MCP in both directions: servers as a session uses them, whatever they do, logins to remote ones, and our own tools as a server.
 
+pub mod auth;
 mod client;
 
 pub use client::{

@@ -1,4 +1,4 @@
-//! Real servers, and one that does whatever it should not.
+//! Real servers, one that does whatever it should not, real authorisation servers, and our own server as clients see it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bed;
@@ -6,6 +6,9 @@ mod everything;
 mod hostile;
 mod known;
 mod many;
+mod oauth;
+mod oauth_faults;
+mod oauth_kit;
 mod others;
 mod remote;
 mod servers;
