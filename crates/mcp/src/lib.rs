@@ -1,0 +1,3 @@
+//! MCP on the official SDK.
+
+pub mod serve;
