@@ -75,16 +75,18 @@ impl Door {
         let text = value.to_str().map_err(|_| Refused::NoHost)?;
         let authority: Authority = text.parse().map_err(|_| Refused::NoHost)?;
         let host = authority.host();
+        // What stands around a host is a port and nothing else.
+        let port = text.strip_prefix(host).ok_or(Refused::NoHost)?;
+        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+        if !(port.is_empty() || port.strip_prefix(':').is_some_and(is_port)) {
+            return Err(Refused::NoHost);
+        }
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let is_ours = match bare.parse::<IpAddr>() {
             Ok(address) => self.open_to_others || address.to_canonical().is_loopback(),
             Err(_) => host.eq_ignore_ascii_case("localhost"),
         };
         let is_named = || self.names.iter().any(|name| name.eq_ignore_ascii_case(bare));
-        // `user@host` is no host, whatever stands behind it.
-        if text.contains('@') {
-            return Err(Refused::NoHost);
-        }
         if is_ours || is_named() { Ok(()) } else { Err(Refused::ForeignHost) }
     }
 
@@ -97,5 +99,98 @@ impl Door {
         let (_, sent) = sent.ok_or(Refused::NoKey)?;
         let same = sent.trim().as_bytes().ct_eq(key.reveal().as_bytes());
         if bool::from(same) { Ok(()) } else { Err(Refused::NoKey) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn headers(all: &[(HeaderName, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in all {
+            headers.append(name.clone(), HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        headers
+    }
+
+    fn here() -> Door {
+        Door { open_to_others: false, names: vec!["dev.example".to_owned()], key: None }
+    }
+
+    fn host(door: &Door, hosts: &[&str]) -> Result<(), Refused> {
+        let all: Vec<_> = hosts.iter().map(|host| (header::HOST, *host)).collect();
+        door.admit(PATH, &headers(&all))
+    }
+
+    #[test]
+    fn it_goes_by_its_own_names_only() {
+        let open = Door { open_to_others: true, ..here() };
+        for ours in ["127.0.0.1", "127.0.0.1:80", "LocalHost:4141", "[::1]:1", "127.9.9.9", "[::ffff:127.0.0.1]", "Dev.Example:1"] {
+            assert_eq!((host(&here(), &[ours]), host(&open, &[ours])), (Ok(()), Ok(())), "{ours}");
+        }
+        for address in ["10.0.0.1:80", "[2001:db8::1]", "0.0.0.0"] {
+            assert_eq!((host(&here(), &[address]), host(&open, &[address])), (Err(Refused::ForeignHost), Ok(())), "{address}");
+        }
+        for foreign in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "2130706433", "0x7f.1"] {
+            for door in [&here(), &open] {
+                assert_eq!(host(door, &[foreign]), Err(Refused::ForeignHost), "{foreign}");
+            }
+        }
+        for broken in [&[][..], &["localhost", "localhost"], &[""], &["a b"], &["evil@127.0.0.1"], &["http://localhost"], &["[::1]localhost"]] {
+            assert_eq!(host(&here(), broken), Err(Refused::NoHost), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn no_page_comes_in_and_nothing_stands_elsewhere() {
+        let local = (header::HOST, "localhost");
+        for origin in ["http://localhost", "null", "https://evil.example", ""] {
+            let asked = headers(&[local.clone(), (header::ORIGIN, origin)]);
+            assert_eq!(here().admit(PATH, &asked), Err(Refused::Browser), "{origin}");
+        }
+        for path in ["/", "/mcp/", "/MCP", "/mcp/x", "//mcp", ""] {
+            assert_eq!(here().admit(path, &headers(&[local.clone()])), Err(Refused::NothingThere), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_key_opens_and_nothing_else_does() {
+        let door = Door { key: Some(Secret::new("right")), ..here() };
+        let with = |keys: &[&str]| {
+            let mut all = vec![(header::HOST, "localhost")];
+            all.extend(keys.iter().map(|key| (header::AUTHORIZATION, *key)));
+            door.admit(PATH, &headers(&all))
+        };
+        assert_eq!((with(&["Bearer right"]), with(&["bearer  right "])), (Ok(()), Ok(())));
+        let wrong: [&[&str]; 8] = [
+            &[],
+            &["right"],
+            &["Bearer"],
+            &["Bearer "],
+            &["Bearer rightly"],
+            &["Bearer Right"],
+            &["Basic right"],
+            &["Bearer right", "Bearer right"],
+        ];
+        for keys in wrong {
+            assert_eq!(with(keys), Err(Refused::NoKey), "{keys:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_host_that_is_let_in_is_ours(text in "(localhost|127\\.0\\.0\\.1|\\[::1\\]|[a-z.@:0-9\\[\\]/%-]){0,6}") {
+            if host(&here(), &[&text]).is_ok() {
+                let name = text.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+                let name = name.map_or(text.as_str(), |(name, _)| name);
+                let bare = name.trim_start_matches('[').trim_end_matches(']');
+                let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+                prop_assert!(is_loopback || name.eq_ignore_ascii_case("localhost"), "{}", text);
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response, header};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -149,7 +149,7 @@ async fn connection(stream: TcpStream, door: &Door, service: &Service, stop: &Ca
     let _ = stream.set_nodelay(true);
     let answer = service_fn(|request: Request<Incoming>| async {
         Ok::<_, Infallible>(match door.admit(request.uri().path(), request.headers()) {
-            Ok(()) => service.handle(request).await,
+            Ok(()) => served(service, request).await,
             Err(refused) => refusal(refused),
         })
     });
@@ -163,6 +163,16 @@ async fn connection(stream: TcpStream, door: &Door, service: &Service, stop: &Ca
     }
     connection.as_mut().graceful_shutdown();
     let _ended = connection.await;
+}
+
+async fn served(service: &Service, request: Request<Incoming>) -> Answer {
+    let leaves = request.method() == Method::DELETE;
+    let mut answer = service.handle(request).await;
+    // The session has ended when this is said, and some clients take "accepted" for a failure.
+    if leaves && answer.status() == StatusCode::ACCEPTED {
+        *answer.status_mut() = StatusCode::OK;
+    }
+    answer
 }
 
 fn refusal(refused: Refused) -> Answer {
