@@ -103,7 +103,9 @@ fn leave(offer: &Offer) -> Leave {
 fn without_anybody(question: &Question) -> String {
     match question.rule() {
         Some(rule) => format!("allow it by `--allow '{rule}'`"),
-        None => "it can be allowed only by somebody who is asked, or by `--permission-mode bypass`".to_owned(),
+        None => {
+            "it can be allowed only by somebody who is asked, or by `--permission-mode bypass`".to_owned()
+        }
     }
 }
 

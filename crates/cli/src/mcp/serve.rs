@@ -7,9 +7,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use rail_agent::hooks::{HookFacts, HookOutcome, HookRunner, HookWatch};
 use rail_config::{Env, Loaded};
-use rail_mcp::serve::{
-    Asked, Http, Offer, Opened, ServeError, Sessions, offered, serve_http, serve_streams,
-};
+use rail_mcp::serve::{Asked, Http, Offer, Opened, ServeError, Sessions, offered, serve_http, serve_streams};
 use rail_stdx::Secret;
 use rail_tool::{BoxFuture, Dialect, Generation, Hooks, Limits, Session};
 use tempfile::TempDir;
@@ -94,7 +92,9 @@ impl Serve {
             return Ok(());
         };
         let unbound = |error| {
-            anyhow!("{listen} can't be listened on: {error}; choose another address with `--listen`, such as 127.0.0.1:0")
+            anyhow!(
+                "{listen} can't be listened on: {error}; choose another address with `--listen`, such as 127.0.0.1:0"
+            )
         };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let address = listener.local_addr().context("the server's address can't be told")?;

@@ -49,7 +49,8 @@ impl Line {
             requested_schema,
         };
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
-        let asked = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await.ok()?;
+        let asked =
+            self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await.ok()?;
         self.set_open(Some(asked.id.clone()));
         let said = asked.await_response().await;
         self.set_open(None);

@@ -83,10 +83,11 @@ impl Clients {
             loop {
                 tokio::select! {
                     Some(_ended) = ending.join_next() => {}
-                    left = leaving.recv() => match left.and_then(|number| self.take(number)) {
-                        Some(room) => drop(ending.spawn(room.end(Arc::clone(&self.sessions)))),
-                        None => {}
-                    },
+                    left = leaving.recv() => {
+                        if let Some(room) = left.and_then(|number| self.take(number)) {
+                            ending.spawn(room.end(Arc::clone(&self.sessions)));
+                        }
+                    }
                 }
             }
         }

@@ -45,7 +45,9 @@ impl Refused {
 
     pub(super) fn says(self) -> &'static str {
         match self {
-            Self::NoHost => "the request's `Host` header is missing, there is more than one, or it names no host",
+            Self::NoHost => {
+                "the request's `Host` header is missing, there is more than one, or it names no host"
+            }
             Self::ForeignHost => {
                 "this server does not go by the name in the request's `Host` header; call it by its address, or start it with `--host NAME`"
             }
@@ -129,18 +131,40 @@ mod tests {
     #[test]
     fn it_goes_by_its_own_names_only() {
         let open = Door { open_to_others: true, ..here() };
-        for ours in ["127.0.0.1", "127.0.0.1:80", "LocalHost:4141", "[::1]:1", "127.9.9.9", "[::ffff:127.0.0.1]", "Dev.Example:1"] {
+        for ours in [
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "LocalHost:4141",
+            "[::1]:1",
+            "127.9.9.9",
+            "[::ffff:127.0.0.1]",
+            "Dev.Example:1",
+        ] {
             assert_eq!((host(&here(), &[ours]), host(&open, &[ours])), (Ok(()), Ok(())), "{ours}");
         }
         for address in ["10.0.0.1:80", "[2001:db8::1]", "0.0.0.0"] {
-            assert_eq!((host(&here(), &[address]), host(&open, &[address])), (Err(Refused::ForeignHost), Ok(())), "{address}");
+            assert_eq!(
+                (host(&here(), &[address]), host(&open, &[address])),
+                (Err(Refused::ForeignHost), Ok(())),
+                "{address}"
+            );
         }
-        for foreign in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "2130706433", "0x7f.1"] {
+        for foreign in
+            ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "2130706433", "0x7f.1"]
+        {
             for door in [&here(), &open] {
                 assert_eq!(host(door, &[foreign]), Err(Refused::ForeignHost), "{foreign}");
             }
         }
-        for broken in [&[][..], &["localhost", "localhost"], &[""], &["a b"], &["evil@127.0.0.1"], &["http://localhost"], &["[::1]localhost"]] {
+        for broken in [
+            &[][..],
+            &["localhost", "localhost"],
+            &[""],
+            &["a b"],
+            &["evil@127.0.0.1"],
+            &["http://localhost"],
+            &["[::1]localhost"],
+        ] {
             assert_eq!(host(&here(), broken), Err(Refused::NoHost), "{broken:?}");
         }
     }

@@ -78,7 +78,8 @@ pub(super) fn nobody(question: &Question) -> String {
         Some(rule) => format!(
             "This client can't ask anybody; `rail mcp serve --allow '{rule}'` would allow it without a question."
         ),
-        None => "This client can't ask anybody, and no rule can allow it; do it by hand if it is needed.".to_owned(),
+        None => "This client can't ask anybody, and no rule can allow it; do it by hand if it is needed."
+            .to_owned(),
     }
 }
 
@@ -168,7 +169,9 @@ mod tests {
         );
         let no = json!({"answer": NO, "reason": " too much "});
         assert_eq!(said(ElicitationAction::Accept, no), Answer::No(Some("too much".to_owned())));
-        for content in [json!({}), json!({"answer": "yes"}), json!({"answer": true}), json!(null), json!([ONCE])] {
+        for content in
+            [json!({}), json!({"answer": "yes"}), json!({"answer": true}), json!(null), json!([ONCE])]
+        {
             assert_eq!(said(ElicitationAction::Accept, content), Answer::No(None));
         }
         for action in [ElicitationAction::Decline, ElicitationAction::Cancel] {

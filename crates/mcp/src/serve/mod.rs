@@ -74,8 +74,11 @@ pub struct Opened {
     /// What all its calls share.
     pub session: Session,
     /// What the user runs around calls, made for the session.
-    pub hooks: Box<dyn FnOnce(&Arc<Session>) -> Arc<dyn Hooks> + Send>,
+    pub hooks: HooksFor,
 }
+
+/// Makes the hooks of a session.
+pub type HooksFor = Box<dyn FnOnce(&Arc<Session>) -> Arc<dyn Hooks> + Send>;
 
 /// The tools of a generation that can be offered: what the policy bars is left out, and so is what needs a person in front of the
 /// session or the agent around it.

@@ -24,8 +24,7 @@ const LEFT_OUT: &[&str] = &[
 ];
 
 pub(super) fn offered(registry: &Registry, generation: Generation, policy: &Policy) -> Registry {
-    let wanted =
-        |card: &Card<'_>| !LEFT_OUT.contains(&card.name) && !policy.bars(card.name, card.level);
+    let wanted = |card: &Card<'_>| !LEFT_OUT.contains(&card.name) && !policy.bars(card.name, card.level);
     registry.up_to(generation).only(wanted)
 }
 
@@ -49,7 +48,9 @@ pub(super) fn listed(offer: &Offer) -> Vec<Tool> {
 fn schema(shown: &ToolDecl, tool: &dyn AnyTool) -> Map<String, Value> {
     let value = match &shown.kind {
         ToolKind::Function { parameters: Some(parameters) } => parameters.value(),
-        ToolKind::Function { parameters: None } | ToolKind::Custom { .. } | ToolKind::Server(_) => tool.schema(),
+        ToolKind::Function { parameters: None } | ToolKind::Custom { .. } | ToolKind::Server(_) => {
+            tool.schema()
+        }
     };
     match value {
         Value::Object(mut schema) => {

@@ -99,14 +99,12 @@ impl Room {
     }
 
     /// Ends all calls, and then what they left behind.
-    pub(super) fn end(self: Arc<Self>, sessions: Arc<dyn Sessions>) -> impl Future<Output = ()> + Send + 'static {
-        async move {
-            self.stop.cancel();
-            self.calls.close();
-            // One that does not end in time is broken off with the program.
-            let _ = timeout(GRACE, self.calls.wait()).await;
-            sessions.end(Arc::clone(&self.session)).await;
-        }
+    pub(super) async fn end(self: Arc<Self>, sessions: Arc<dyn Sessions>) {
+        self.stop.cancel();
+        self.calls.close();
+        // One that does not end in time is broken off with the program.
+        let _ = timeout(GRACE, self.calls.wait()).await;
+        sessions.end(Arc::clone(&self.session)).await;
     }
 
     async fn place(&self, call: &ToolCall) -> Place<'_> {

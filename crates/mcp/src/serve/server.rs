@@ -48,7 +48,9 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let offer = &self.clients.offer;
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("switchrail", offer.version.clone()).with_title("Switchrail"))
+            .with_server_info(
+                Implementation::new("switchrail", offer.version.clone()).with_title("Switchrail"),
+            )
             .with_instructions(offer.instructions.clone())
     }
 
@@ -76,7 +78,8 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let known = self.clients.catalog.find(&request.name).tool().is_some();
         let Some(outcome) = self.room()?.call(request, &context).await else {
-            let gone = CallToolResult::error(vec![ContentBlock::text("the call was cancelled before it began")]);
+            let gone =
+                CallToolResult::error(vec![ContentBlock::text("the call was cancelled before it began")]);
             return Ok(gone.into());
         };
         if !known {

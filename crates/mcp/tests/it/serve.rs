@@ -215,7 +215,8 @@ async fn a_question_is_taken_back_with_its_call() {
         }
     }
     assert!(told["params"]["message"].as_str().unwrap().starts_with("waits for leave"), "{told}");
-    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "write"}});
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "write"}});
     client.send(&cancelled).await;
     let taken_back = client.next().await;
     assert_eq!(taken_back["method"], "notifications/cancelled", "{taken_back}");
