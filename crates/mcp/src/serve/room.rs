@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rail_model::{CallId, CallKind, ToolCall};
+use rail_permit::{Policy, Rule};
 use rail_tool::{Executor, Lane, Outcome, Parts, Session};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ProgressNotificationParam};
@@ -47,7 +48,7 @@ impl Room {
         let executor = Executor::new(Parts {
             registry: offer.registry.clone(),
             session: Arc::clone(&session),
-            policy: offer.policy.clone().into(),
+            policy: policy(offer, &session).into(),
             asks: Arc::clone(&desk) as _,
             hooks: hooks(&session),
             watch: Arc::clone(&desk) as _,
@@ -119,6 +120,16 @@ impl Room {
             }
         }
     }
+}
+
+/// What the user allows, and reading what was too long for a result: the result says where that is.
+fn policy(offer: &Offer, session: &Session) -> Policy {
+    let mut policy = offer.policy.clone();
+    let folder = session.folder.canonicalize().unwrap_or_else(|_| session.folder.clone());
+    let rule = format!("Read(/{}/outputs/**)", folder.display());
+    // A folder whose name can't be said is asked about like any other.
+    policy.rules.allow.extend(Rule::parse(&rule, "this session", &|_| Some("read_file".to_owned())));
+    policy
 }
 
 /// Tells the client what a call says, the newest only where the client is slow.

@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 /// Sessions in a scratch folder; it is kept who ended.
 struct Scratch {
     folder: tempfile::TempDir,
+    outputs: tempfile::TempDir,
     ended: Mutex<Vec<Arc<Session>>>,
 }
 
 impl Scratch {
     fn new() -> Arc<Self> {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("outputs")).unwrap();
-        Arc::new(Self { folder, ended: Mutex::default() })
+        Arc::new(Self { folder, outputs: tempfile::tempdir().unwrap(), ended: Mutex::default() })
     }
 
     fn path(&self) -> &Path {
@@ -35,7 +35,7 @@ impl Scratch {
 
 impl Sessions for Scratch {
     fn open(&self) -> Result<Opened, String> {
-        let mut session = Session::new(self.path().canonicalize().unwrap(), self.path().join("outputs"));
+        let mut session = Session::new(self.path().canonicalize().unwrap(), self.outputs.path().to_owned());
         session.confine = Confine::Off;
         session.env = vec![("PATH".into(), "/usr/bin:/bin".into())];
         Ok(Opened { session, hooks: Box::new(|_| Arc::new(NoHooks)) })
@@ -197,6 +197,20 @@ async fn a_file_is_changed_only_after_it_was_read_in_the_same_session() {
     reader.leave().await;
     other.leave().await;
     assert_eq!(scratch.ended.lock().unwrap().len(), 2, "each session ended, once");
+}
+
+#[tokio::test]
+async fn what_was_too_long_for_a_result_can_be_read() {
+    let scratch = Scratch::new();
+    let mut client = Client::greeted(&scratch, scratch.policy(), json!({})).await;
+    let long = client.call("1", "bash", json!({"command": "seq 1 20000"})).await;
+    let file = rail_tool::kept_in(text(&long)).unwrap().to_owned();
+    let read = client.call("2", "read_file", json!({"file_path": file, "offset": 9000, "limit": 1})).await;
+    assert!(text(&read).contains("9000"), "{read}");
+    let beside = scratch.outputs.path().join("other.txt");
+    std::fs::write(&beside, "other").unwrap();
+    assert_eq!(client.call("3", "read_file", json!({"file_path": beside})).await["isError"], true);
+    client.leave().await;
 }
 
 #[tokio::test]
