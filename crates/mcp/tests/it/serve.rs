@@ -102,7 +102,7 @@ impl Client {
     }
 
     async fn next(&mut self) -> Value {
-        serde_json::from_str(&self.lines.next_line().await.unwrap().expect("the server has left")).unwrap()
+        serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
     }
 
     async fn ask(&mut self, id: &str, method: &str, params: Value) -> Value {
