@@ -177,7 +177,11 @@ mod tests {
             assert_eq!(here().admit(PATH, &asked), Err(Refused::Browser), "{origin}");
         }
         for path in ["/", "/mcp/", "/MCP", "/mcp/x", "//mcp", ""] {
-            assert_eq!(here().admit(path, &headers(&[local.clone()])), Err(Refused::NothingThere), "{path}");
+            assert_eq!(
+                here().admit(path, &headers(std::slice::from_ref(&local))),
+                Err(Refused::NothingThere),
+                "{path}"
+            );
         }
     }
 
