@@ -2,6 +2,7 @@
 
 pub mod auth;
 mod client;
+pub mod serve;
 
 pub use client::{
     Answer, Ask, Host, Hub, Limits, Offers, Prompt, PromptArgument, Resource, Sample, Sampled, ServerSpec,

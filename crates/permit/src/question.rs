@@ -76,6 +76,20 @@ impl Question {
         Grant { reason: Reason { why: why.to_owned(), ..Reason::default() }, ..*self.grant }
     }
 
+    /// A rule that would allow it without a question, the narrowest there is; None where none would.
+    pub fn rule(&self) -> Option<String> {
+        let mut rules = self.offers.iter().flat_map(|offer| &offer.rules);
+        match (rules.next(), self.facets.as_slice(), &self.reason.about) {
+            (Some(rule), _, _) => Some(rule.text.clone()),
+            // A secret: nothing is offered, but a rule that names it allows it.
+            (None, [Facet::Read(_)], Some(path)) if !self.always_asks => {
+                let written = if path.starts_with('/') { format!("/{path}") } else { path.clone() };
+                Some(format!("Read({written})"))
+            }
+            (None, _, _) => None,
+        }
+    }
+
     /// What an answer comes to. An offer that is none of the question's own counts as [`Answer::Once`].
     pub fn answer(self, answer: Answer) -> Answered {
         match answer {

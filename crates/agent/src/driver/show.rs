@@ -101,15 +101,9 @@ fn leave(offer: &Offer) -> Leave {
 
 /// What would allow it where nobody can be asked.
 fn without_anybody(question: &Question) -> String {
-    let mut rules = question.offers.iter().flat_map(|offer| &offer.rules);
-    match (rules.next(), question.facets.as_slice(), &question.reason.about) {
-        (Some(rule), _, _) => format!("allow it by `--allow '{}'`", rule.text),
-        // A secret: nothing is offered, but a rule that names it allows it.
-        (None, [Facet::Read(_)], Some(path)) if !question.always_asks => {
-            let written = if path.starts_with('/') { format!("/{path}") } else { path.clone() };
-            format!("allow it by `--allow 'Read({written})'`")
-        }
-        (None, _, _) => {
+    match question.rule() {
+        Some(rule) => format!("allow it by `--allow '{rule}'`"),
+        None => {
             "it can be allowed only by somebody who is asked, or by `--permission-mode bypass`".to_owned()
         }
     }

@@ -52,18 +52,9 @@ fn somebody() -> bool {
 
 /// What a script is told, where nobody can be asked.
 fn nobody(question: &Question) -> String {
-    let rules: Vec<&str> =
-        question.offers.iter().flat_map(|offer| &offer.rules).map(|rule| rule.text.as_str()).collect();
-    match (rules.as_slice(), question.facets.as_slice(), &question.reason.about) {
-        // A secret: nothing is offered, but a rule that names it allows it.
-        ([], [Facet::Read(_)], Some(path)) if !question.always_asks => {
-            let written = if path.starts_with('/') { format!("/{path}") } else { path.clone() };
-            format!("Run it at a terminal, or allow it by `--allow 'Read({written})'`.")
-        }
-        ([], _, _) => "Run it at a terminal, or with `--permission-mode bypass`.".to_owned(),
-        ([first, ..], _, _) => {
-            format!("Run it at a terminal, or allow it, for example by `--allow '{first}'`.")
-        }
+    match question.rule() {
+        Some(rule) => format!("Run it at a terminal, or allow it, for example by `--allow '{rule}'`."),
+        None => "Run it at a terminal, or with `--permission-mode bypass`.".to_owned(),
     }
 }
 

@@ -85,7 +85,7 @@ fn without_a_terminal_nobody_is_asked() {
     exit 1
     === stdout
     === stderr
-    rail: `.env` has to be asked about (it is settings with secrets in them; only a rule that names it allows it), and there is nobody to ask. Nothing was done. Run it at a terminal, or allow it by `--allow 'Read(.env)'`.
+    rail: `.env` has to be asked about (it is settings with secrets in them; only a rule that names it allows it), and there is nobody to ask. Nothing was done. Run it at a terminal, or allow it, for example by `--allow 'Read(.env)'`.
     ");
     insta::assert_snapshot!(run(&home, "Read", &json!({"file_path": "/etc/hostname"}), &["--deny", "Read(//etc/**)"]), @r"
     exit 1

@@ -11,5 +11,6 @@ mod oauth_faults;
 mod oauth_kit;
 mod others;
 mod remote;
+mod serve;
 mod servers;
 mod talk;
