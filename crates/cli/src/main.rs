@@ -11,6 +11,7 @@ mod images;
 mod init;
 mod key;
 mod ledger;
+mod mcp;
 mod output;
 mod permission;
 mod permit;
@@ -71,6 +72,9 @@ enum Command {
     /// The gateway's own keys: who may use it, and how much.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// MCP servers, whose tools the agent uses: add, list, show, remove and approve them.
+    #[command(subcommand)]
+    Mcp(mcp::McpCommand),
     /// What may be done without asking.
     #[command(subcommand)]
     Permit(permit::PermitCommand),
@@ -111,6 +115,7 @@ impl Command {
             Self::Key(key::KeyCommand::List(_) | key::KeyCommand::Revoke(_))
             | Self::Demo(_)
             | Self::Doctor(_)
+            | Self::Mcp(_)
             | Self::Permit(_)
             | Self::Replay(_)
             | Self::Serve(_)
@@ -161,6 +166,7 @@ fn main() -> ExitCode {
         Command::Debug(debug) => debug.run(&common),
         Command::Demo(demo) => demo.run(),
         Command::Doctor(doctor) => doctor.run(&common),
+        Command::Mcp(mcp) => mcp.run(&common),
         Command::Permit(permit) => permit.run(&common),
         Command::Provider(provider) => provider.run(&common),
         Command::Route(route) => route.run(&common),

@@ -8,6 +8,7 @@ use rail_agent::commands::{Commands, folders};
 use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
+use rail_config::mcp::Servers;
 use rail_config::settings::{Compaction, DialectChoice, Hooks, ProviderSettings};
 use rail_config::{Env, Inputs, Loaded};
 use rail_journal::UnixMillis;
@@ -42,6 +43,8 @@ pub(crate) struct Prepared {
     pub(crate) model: String,
     /// MCP servers in the process of the client.
     pub(crate) servers: Vec<String>,
+    /// MCP servers that are started here, and those that are not.
+    pub(crate) mcp: Servers,
     /// The slash commands there are.
     pub(crate) commands: Commands,
     /// Why nothing may be left unasked here, if it may not.
@@ -84,6 +87,10 @@ pub(crate) fn prepare_from(
     setup::warn(&loaded);
     adjust(&mut loaded, &flags);
     let claude = flags.claude.read(flags.verbosity())?;
+    let mcp = flags.claude.mcp(&inputs, &loaded)?;
+    for notice in mcp.notices() {
+        output::tell(&format!("warning: {notice}"));
+    }
     if let Some(hooks) = &claude.hooks {
         add_hooks(&mut loaded, hooks)?;
     }
@@ -98,7 +105,8 @@ pub(crate) fn prepare_from(
     let commands = Commands::load(&folders(&project, trusted, config, inputs.env.home()));
     Ok(Prepared {
         bypass_refused: flags.permission.bypass_refused(&inputs.env),
-        servers: claude.servers.clone(),
+        servers: mcp.sdk.clone(),
+        mcp,
         config: inputs.config.clone(),
         commands,
         begin,

@@ -21,6 +21,7 @@ mod interrupt;
 mod kill;
 mod kill_writes;
 mod ledger;
+mod mcp;
 mod native_calls;
 mod odd_places;
 mod previews;

@@ -54,6 +54,22 @@ pub(crate) fn read(text: &str, form: Form, origin: &dyn Fn(usize) -> Origin) -> 
     listed
 }
 
+/// One server that is written as an object, and what in it does nothing.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn server_of_json(text: &str) -> Result<(McpServer, Vec<String>), String> {
+    let json = json::read(text, Syntax::Json5).map_err(|error| format!("this is no JSON: {}", error.text))?;
+    match server(json)? {
+        Read::Sdk => {
+            Err("`sdk` servers live in the process of an SDK; write `stdio`, `http` or `sse`".to_owned())
+        }
+        Read::Server(server, unknown) => {
+            Ok((*server, unknown.iter().map(|(_, key)| unknown_key(key)).collect()))
+        }
+    }
+}
+
 /// The members of the object of servers.
 fn members(text: &str, form: Form) -> Result<Vec<JsonMember>, (usize, String)> {
     if text.trim().is_empty() {

@@ -13,7 +13,7 @@ use crate::reference::{Outside, Reference, value};
 use crate::regular;
 use crate::settings::McpServer;
 use crate::trust::{reaches, trusted};
-use crate::{Inputs, Layer, Loaded, Origin, ProjectTrust, Trusted, trust_answer, trust_root};
+use crate::{Inputs, Layer, Loaded, Origin, Problem, ProjectTrust, Trusted, trust_answer, trust_root};
 
 /// No list of servers is longer.
 const LONGEST: u64 = 1 << 20;
@@ -43,6 +43,11 @@ impl Given {
             format!("{} can't be read: {why}; name a file that is there, or write JSON", file.display())
         })?;
         Ok(Self { text, file: Some(file) })
+    }
+
+    /// What is wrong with it as a whole.
+    pub fn problem(&self) -> Option<Problem> {
+        self.listed().problems.into_iter().next()
     }
 
     fn listed(&self) -> Listed {
@@ -99,12 +104,6 @@ pub fn brought(inputs: &Inputs) -> Vec<PathBuf> {
 fn make(inputs: &Inputs, machine: &Machine<'_>, found: &Found, written: &McpServer) -> Result<Spec, String> {
     let working = inputs.working_folder.as_path();
     let base = found.folder.as_deref().unwrap_or(working);
-    let is_json = match found.scope {
-        McpScope::Given | McpScope::Project | McpScope::Mcprc => true,
-        McpScope::Process | McpScope::Config | McpScope::Local | McpScope::ProjectConfig | McpScope::User => {
-            false
-        }
-    };
     let variable = |name: &str| {
         let set = inputs.env.all().find(|(set, _)| *set == name).map(|(_, value)| value.to_owned());
         set.or_else(|| machine.variable(name))
@@ -114,11 +113,18 @@ fn make(inputs: &Inputs, machine: &Machine<'_>, found: &Found, written: &McpServ
             format!("the variable `{name}` is not set; export it, or write `${{{name}:-default}}`")
         })
     };
-    let looked_up = |text: &str| match Reference::parse(text) {
-        None => Ok(text.to_owned()),
-        Some(_) => value(text, &found.origin, machine).map(|secret| secret.reveal().to_owned()),
+    // In our own files a text may also be `env:NAME`; other agents' files have no such thing.
+    let is_ours = match found.scope {
+        McpScope::Given | McpScope::Project | McpScope::Mcprc => false,
+        McpScope::Process | McpScope::Config | McpScope::Local | McpScope::ProjectConfig | McpScope::User => {
+            true
+        }
     };
-    let known = if is_json { with_texts(written, &expanded) } else { with_texts(written, &looked_up) };
+    let known = |text: &str| match Reference::parse(text) {
+        Some(_) if is_ours => value(text, &found.origin, machine).map(|secret| secret.reveal().to_owned()),
+        Some(_) | None => expanded(text),
+    };
+    let known = with_texts(written, &known);
     spec(known?, base)
 }
 

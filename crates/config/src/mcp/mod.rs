@@ -24,11 +24,12 @@ pub(crate) use answers::forget;
 pub use answers::{Approval, McpAnswer, McpAnswers, answer_mcp};
 pub use edit::{EditError, Edited, Replace, add, remove};
 pub use expand::expand;
+pub use json::server_of_json;
 pub(crate) use layered::{Layered, add_layer, of_layer, patch, server as layered_server};
 pub use lookup::{Given, Which, brought, servers};
 pub use name::{plain_name, wrong_name};
 pub(crate) use written::{content, wrong_server};
-pub use written::{shown, transport, wrong_header};
+pub use written::{is_place, shown, transport, wrong, wrong_header};
 
 use crate::settings::{McpOauth, McpServer};
 use crate::{Origin, Problem, shown_address};

@@ -43,6 +43,13 @@ pub(crate) fn wrong_server(server: &McpServer) -> Option<&'static str> {
     }
 }
 
+/// What can't be right in a server as it is written, and what to do.
+pub fn wrong(server: &McpServer) -> Option<String> {
+    let url = server.url.as_deref().filter(|url| !url.contains("${") && !is_place(url));
+    let url = || url.and_then(|url| format::wrong("url", url)).map(|wrong| format!("`url`: {wrong}"));
+    wrong_server(server).map(str::to_owned).or_else(url)
+}
+
 /// By what an approved server is known again: all that decides what is started or asked, as it was written.
 pub(crate) fn content(server: &McpServer) -> String {
     let McpServer { transport: _, command, args, env, cwd, url, headers, oauth, .. } = server;
@@ -167,10 +174,14 @@ pub fn shown(server: &McpServer) -> McpServer {
     shown
 }
 
+/// Whether a text is only a word on where a value stands: `${NAME}`, `env:NAME`, `file:PATH` or `keyring:NAME`.
+pub fn is_place(text: &str) -> bool {
+    is_variable(text) || Reference::parse(text).is_some()
+}
+
 fn shown_secret(secret: &Secret) -> SecretText {
     let text = secret.reveal();
-    let is_place = is_variable(text) || Reference::parse(text).is_some();
-    SecretText(Secret::new(if is_place { text } else { "***" }))
+    SecretText(Secret::new(if is_place(text) { text } else { "***" }))
 }
 
 /// Words of flags whose value is a secret.

@@ -89,7 +89,8 @@ fn run(builtin: Builtin, args: &str, ground: &Ground) -> Result<Step, Failure> {
         Builtin::Fork => session::fork(ground).map(Step::Say),
         Builtin::Export => session::export(args, ground).map(Step::Say),
         Builtin::Resume => absent(builtin, "go on with a session by `rail -c` or `rail -r ID`"),
-        Builtin::Agents | Builtin::Mcp | Builtin::Skills => absent(builtin, "there are none in this version"),
+        Builtin::Mcp => Ok(Step::Say(crate::mcp::listed(&ground.prepared.mcp).trim_end().to_owned())),
+        Builtin::Agents | Builtin::Skills => absent(builtin, "there are none in this version"),
         Builtin::Theme | Builtin::Quit => absent(builtin, "without one there is nothing to change or leave"),
     }
 }

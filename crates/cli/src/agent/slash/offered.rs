@@ -32,12 +32,7 @@ pub(crate) fn offered(prepared: &Prepared) -> Vec<Offered> {
 /// Whether a command does something without a terminal interface.
 fn works(builtin: Builtin) -> bool {
     match builtin {
-        Builtin::Agents
-        | Builtin::Mcp
-        | Builtin::Skills
-        | Builtin::Resume
-        | Builtin::Theme
-        | Builtin::Quit => false,
+        Builtin::Agents | Builtin::Skills | Builtin::Resume | Builtin::Theme | Builtin::Quit => false,
         Builtin::Help
         | Builtin::Model
         | Builtin::Init
@@ -46,6 +41,7 @@ fn works(builtin: Builtin) -> bool {
         | Builtin::Generation
         | Builtin::Permissions
         | Builtin::Memory
+        | Builtin::Mcp
         | Builtin::Hooks
         | Builtin::Todo
         | Builtin::Plan
