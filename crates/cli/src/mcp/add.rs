@@ -129,10 +129,11 @@ impl AddJson {
 }
 
 fn variable(pair: &str) -> Result<(&str, &str), String> {
-    let wrong = || format!("`--env {pair}` names no variable; write it as `-e NAME=VALUE`");
-    let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
+    // What stands there may be a key, so that it is not told.
+    let wrong = "`--env` names no variable; write it as `-e NAME=VALUE`";
+    let (name, value) = pair.split_once('=').ok_or(wrong)?;
     let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control());
-    if is_name { Ok((name, value)) } else { Err(wrong()) }
+    if is_name { Ok((name, value)) } else { Err(wrong.to_owned()) }
 }
 
 fn header(text: &str) -> Result<(&str, &str), String> {

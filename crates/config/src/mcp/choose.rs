@@ -88,7 +88,13 @@ impl Taken {
             (FolderTrust::Untrusted, _) => {
                 return Some(Left::Untrusted { folder: found.to_trust.clone().unwrap_or_default() });
             }
-            (FolderTrust::Trusted, Approval::Pending) => return Some(Left::Pending),
+            // What can't be understood can't be approved either.
+            (FolderTrust::Trusted, Approval::Pending) => {
+                return Some(match &found.written {
+                    Ok(_) => Left::Pending,
+                    Err(wrong) => Left::Broken(wrong.clone()),
+                });
+            }
             (FolderTrust::Trusted, Approval::Rejected) => return Some(Left::Rejected),
             (FolderTrust::Trusted, Approval::Approved | Approval::NotNeeded) => {}
         }

@@ -167,6 +167,7 @@ impl Left {
 
     /// Why, and what to do, for the server of this name.
     pub fn why(&self, name: &str) -> String {
+        let word = word(name);
         match self {
             Self::Name(why) | Self::Broken(why) => why.clone(),
             Self::Untrusted { folder } => format!(
@@ -175,10 +176,10 @@ impl Left {
             ),
             Self::Pending => {
                 format!(
-                    "it waits for your approval; look at it with `rail mcp get {name}`, and let it be used with `rail mcp approve {name}`"
+                    "it waits for your approval; look at it with `rail mcp get {word}`, and let it be used with `rail mcp approve {word}`"
                 )
             }
-            Self::Rejected => format!("you rejected it; `rail mcp approve {name}` lets it be used"),
+            Self::Rejected => format!("you rejected it; `rail mcp approve {word}` lets it be used"),
             Self::Disabled("enabled") => {
                 "it is switched off; write `enabled = true` where it stands".to_owned()
             }

@@ -238,7 +238,11 @@ fn cut(text: &str, table: &Json, all: &[JsonMember], at: usize) -> Result<String
     match before {
         Some(before) => Ok(joined(text, end(text, before.json.at)?, ends, "")),
         None => {
-            let whole = joined(text, member.at, ends, "");
+            let rest = text.get(ends..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
+            let before = text.get(..member.at).unwrap_or_default();
+            // What stands before it keeps its line, and no blank one is left behind.
+            let begin = if rest.starts_with('\n') { before.trim_end().len() } else { member.at };
+            let whole = joined(text, begin, ends, "");
             let (open, close) = (table.at + 1, end(&whole, table.at)? - 1);
             let is_blank = whole.get(open..close).unwrap_or_default().trim().is_empty();
             Ok(if is_blank { joined(&whole, open, close, "") } else { whole })
