@@ -51,6 +51,10 @@ pub enum Streams {
     Together,
     /// What it says of errors for itself: [`Process::errors`](crate::Process::errors).
     Apart,
+    /// What it says of errors for itself; what it reads and prints goes to whoever takes it
+    /// ([`Process::talk`](crate::Process::talk)), and nothing of it is kept. There is no file that it reports to, so that its arguments
+    /// are its own.
+    Talk,
 }
 
 /// Why a program could not be started.

@@ -17,7 +17,7 @@ mod trace;
 
 pub use exit::Exit;
 pub use launch::{Input, Launch, StartError, Streams};
-pub use process::{Groups, Process, WriteError};
+pub use process::{Groups, Process, Talk, WriteError};
 pub use pump::Ended;
 pub use shape::{Network, Shape};
 pub use support::{Namespaces, Support, support};

@@ -30,9 +30,19 @@ pub struct Groups {
 pub struct Process {
     shared: Arc<Shared>,
     input: tokio::sync::Mutex<Option<pipe::Sender>>,
+    talk: Mutex<Option<Talk>>,
     status: watch::Receiver<Status>,
     // Ends with the process: nothing reads on that nobody asks for.
     _tasks: JoinSet<()>,
+}
+
+/// The two ends of a talk with a program: dropping the input ends it.
+#[derive(Debug)]
+pub struct Talk {
+    /// What it reads.
+    pub input: pipe::Sender,
+    /// What it prints; a program whose output nobody reads waits.
+    pub output: pipe::Receiver,
 }
 
 /// What the process and its reader share.
@@ -136,8 +146,8 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
     let output = pipe::Receiver::from_owned_fd(output)?;
     let (report, report_end) = wire()?;
     rustix::io::ioctl_fionbio(&report, true).map_err(io::Error::from)?;
-    let (stdin, writer) = written(input)?;
-    let mut inherit = vec![report_end];
+    let (stdin, writer) = written(if streams == Streams::Talk { Input::Written } else { input })?;
+    let mut inherit = if streams == Streams::Talk { Vec::new() } else { vec![report_end] };
     if let Some(bytes) = fed {
         let (end, feeder) = wire()?;
         inherit.push(end);
@@ -148,20 +158,28 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
     let (errors, errors_end) = match streams {
         // Both streams go into one pipe: so they are in the order in which they were written.
         Streams::Together => (None, output_end.try_clone()?),
-        Streams::Apart => {
+        Streams::Apart | Streams::Talk => {
             let (errors, end) = wire()?;
             (Some(pipe::Receiver::from_owned_fd(errors)?), end)
         }
     };
     command.stdin(stdin).stdout(output_end).stderr(errors_end);
     let child = spawn(command, inherit, (&shape, support.as_ref()))?;
+    let (output, writer, talk) = match (streams, writer) {
+        // The reader has a pipe of its own, which is at its end from the start.
+        (Streams::Talk, Some(input)) => {
+            (pipe::Receiver::from_owned_fd(wire()?.0)?, None, Some(Talk { input, output }))
+        }
+        (Streams::Together | Streams::Apart | Streams::Talk, writer) => (output, writer, None),
+    };
     let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     let [tape, errors_tape] = [bounds; 2].map(|bounds| Mutex::new(Tape::new(bounds)));
     let shared = Arc::new(Shared { tape, errors: errors_tape, trace: Trace { leader, mark } });
     let (told, status) = watch::channel(Status::default());
     let errors = Errors::read(errors, &shared, &mut tasks);
     tasks.spawn(Pump { child, output, errors, report, shared: Arc::clone(&shared), told, file }.run());
-    Ok(Process { shared, input: tokio::sync::Mutex::new(writer), status, _tasks: tasks })
+    let (input, talk) = (tokio::sync::Mutex::new(writer), Mutex::new(talk));
+    Ok(Process { shared, input, talk, status, _tasks: tasks })
 }
 
 /// Starts the command. It holds our copies of the child's ends of the pipes, which have no end as long as it lives: so it goes.
@@ -211,6 +229,11 @@ impl Process {
     /// The number of the first process, which leads the group.
     pub fn id(&self) -> i32 {
         self.shared.trace.leader.map_or(0, |leader| leader.as_raw_nonzero().get())
+    }
+
+    /// What it reads and prints, if it was started for a talk and nobody took it yet.
+    pub fn talk(&self) -> Option<Talk> {
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// How many bytes it printed until now.

@@ -1,0 +1,61 @@
+//! Names that every model's API takes, and texts of a bounded length.
+
+use sha2::{Digest, Sha256};
+
+/// The longest name of a tool that every API takes.
+const LONGEST: usize = 64;
+/// Digits of the hash that tells apart what would be the same.
+const TAIL: usize = 8;
+
+/// The beginning of a text, at most so many characters, with a mark where something is missing.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A name with nothing in it that a model's API refuses.
+pub(crate) fn plain(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    name.chars().map(|c| if fits(c) { c } else { '_' }).collect()
+}
+
+/// The name that a model calls a tool by, `mcp__server__tool`, if `taken` has no such name yet; otherwise, and where it is too long, with a
+/// tail that tells it from others.
+pub(crate) fn tool_name(server: &str, tool: &str, taken: impl Fn(&str) -> bool) -> String {
+    let name = format!("mcp__{}__{}", plain(server), plain(tool));
+    if name.len() <= LONGEST && !taken(&name) {
+        return name;
+    }
+    let hash = Sha256::digest(format!("{server}\0{tool}"));
+    let tail: String = hash.iter().take(TAIL / 2).map(|byte| format!("{byte:02x}")).collect();
+    let kept: String = name.chars().take(LONGEST - TAIL - 1).collect();
+    format!("{kept}_{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_fit_every_api() {
+        let free = |_: &str| false;
+        assert_eq!(tool_name("my server", "a/b.c", free), "mcp__my_server__a_b_c");
+        assert_eq!(tool_name("s", "t", |name| name == "mcp__s__t"), "mcp__s__t_4ce87cd7");
+        let long = tool_name("server", &"x".repeat(80), free);
+        assert_eq!((long.len(), long.starts_with("mcp__server__xxx")), (64, true));
+        assert_ne!(long, tool_name("server", &"x".repeat(81), free));
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_becomes_one_that_fits(server in ".{0,80}", tool in ".{0,80}", taken: bool) {
+            let name = tool_name(&server, &tool, |_| taken);
+            prop_assert!(name.len() <= LONGEST);
+            prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+        }
+    }
+}
