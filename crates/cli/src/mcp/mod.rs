@@ -5,6 +5,7 @@ mod answer;
 mod get;
 mod list;
 mod remove;
+mod test;
 
 use anyhow::anyhow;
 use clap::{Subcommand, ValueEnum};
@@ -33,6 +34,8 @@ pub(crate) enum McpCommand {
     Get(get::Get),
     /// Take a server out of the file that it stands in.
     Remove(remove::Remove),
+    /// Start servers, and tell what they have and how long they took. It exits with 1 if one does not answer.
+    Test(test::Test),
     /// Let servers be used that this project brings, as they are written now.
     Approve(answer::Approve),
     /// Keep servers that this project brings from being used, and do not ask again.
@@ -47,6 +50,7 @@ impl McpCommand {
             Self::List(list) => list.run(common),
             Self::Get(get) => get.run(common),
             Self::Remove(remove) => remove.run(common),
+            Self::Test(test) => test.run(common),
             Self::Approve(approve) => approve.run(common),
             Self::Reject(reject) => reject.run(common),
         }

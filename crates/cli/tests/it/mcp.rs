@@ -518,3 +518,54 @@ fn the_doctor_looks_at_servers_and_starts_none() {
     ");
     assert!(!said.out.contains("s3cret"));
 }
+
+/// A server that answers what it is asked, in a few lines of Python.
+const SERVER: &str = r#"
+import json, sys
+has = {
+    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "prompts": {}, "resources": {}}, "serverInfo": {"name": "small", "version": "1"}},
+    "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("read", "write")]},
+    "prompts/list": {"prompts": [{"name": "hello"}]},
+    "resources/list": {"resources": [{"uri": "note:1", "name": "one"}]},
+    "resources/templates/list": {"resourceTemplates": []},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": has.get(asked["method"], {})}), flush=True)
+"#;
+
+/// How long something took is another time each run.
+fn timeless(text: &str) -> String {
+    let words = text.split_inclusive(' ').collect::<Vec<_>>();
+    let is_time = |at: usize| {
+        words
+            .get(at + 1)
+            .is_some_and(|next| next.trim_end().trim_end_matches(':') == "ms" || next.starts_with("ms"))
+    };
+    let word = |(at, word): (usize, &&str)| {
+        let is_number = word.trim().parse::<u64>().is_ok();
+        if is_number && is_time(at) { "N ".to_owned() } else { (*word).to_owned() }
+    };
+    words.iter().enumerate().map(word).collect()
+}
+
+#[test]
+fn a_server_is_tested_by_starting_it() {
+    let home = home();
+    home.write("repo/small.py", SERVER).write("repo/dies.sh", "echo 'no database' >&2; exit 3\n");
+    home.write(
+        CONFIG,
+        "[mcp.servers.small]\ncommand = \"python3\"\nargs = [\"small.py\"]\ndisabled_tools = [\"wr*\"]\n\
+         [mcp.servers.dies]\ncommand = \"sh\"\nargs = [\"dies.sh\"]\n[mcp.servers.gone]\ncommand = \"no-such-program\"\n\
+         [mcp.servers.off]\ncommand = \"sh\"\nenabled = false\n",
+    );
+    home.write(LIST, r#"{"mcpServers": {"brought": {"command": "touch", "args": ["started"]}}}"#);
+    insta::assert_snapshot!(timeless(&said(&home, &[&["test", "small"], &["test"], &["test", "off"], &["test", "brought"], &["test", "none"]])), @"");
+    // Neither trust nor approval was given.
+    assert_eq!(home.rail(&["config", "trust"], "").code, Some(0));
+    said(&home, &[&["test"], &["test", "brought"]]);
+    assert!(!home.path("repo/started").exists());
+    said(&home, &[&["approve", "brought"], &["test", "brought"]]);
+    assert!(home.path("repo/started").exists());
+}

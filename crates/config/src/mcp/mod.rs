@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rail_stdx::Secret;
+use rail_stdx::{Secret, fits};
 
 pub(crate) use answers::forget;
 pub use answers::{Approval, McpAnswer, McpAnswers, answer_mcp};
@@ -216,6 +216,14 @@ pub struct Spec {
     pub disabled_tools: Vec<String>,
     /// How one signs in to it.
     pub oauth: Option<McpOauth>,
+}
+
+impl Spec {
+    /// Whether a tool of it is used, by the server's own name of it.
+    pub fn uses(&self, tool: &str) -> bool {
+        let named = |list: &[String]| list.iter().any(|pattern| fits(pattern, tool));
+        self.enabled_tools.as_deref().is_none_or(named) && !named(&self.disabled_tools)
+    }
 }
 
 /// How a server is reached. All values are there: nothing is left to look up.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rail_model::Role;
 use rmcp::ClientHandler;
+use rmcp::RoleClient;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
     ProtocolVersion,
 };
 use rmcp::service::RequestContext;
-use rmcp::RoleClient;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -70,7 +70,10 @@ impl Answers {
         let ask = match text("mode") {
             Some("url") => {
                 let url = text("url").filter(|url| url.len() <= FORM);
-                Ask::Url { message, url: url.ok_or_else(|| wrong("there is no `url`, or it is too long"))?.to_owned() }
+                Ask::Url {
+                    message,
+                    url: url.ok_or_else(|| wrong("there is no `url`, or it is too long"))?.to_owned(),
+                }
             }
             Some("form") | None => {
                 let schema = params.get("requestedSchema").filter(|schema| schema.is_object());
@@ -143,7 +146,9 @@ fn file_uri(path: &Path) -> String {
     let mut uri = String::from("file://");
     for byte in path.as_os_str().as_bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(*byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(*byte))
+            }
             other => uri.push_str(&format!("%{other:02X}")),
         }
     }
@@ -157,7 +162,8 @@ impl ClientHandler for Answers {
         context: RequestContext<RoleClient>,
     ) -> Result<CustomResult, ErrorData> {
         let Ok(_open) = self.open.try_acquire() else {
-            let many = format!("more than {} requests are open; wait for their answers", self.desk.limits.asks);
+            let many =
+                format!("more than {} requests are open; wait for their answers", self.desk.limits.asks);
             return Err(ErrorData::new(ErrorCode(-1), many, None));
         };
         tokio::select! {

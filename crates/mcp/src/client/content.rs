@@ -12,7 +12,8 @@ use serde_json::Value;
 /// The tool says that it failed, or what it gave is no result.
 pub fn given(result: &Value, media: usize) -> Result<ToolOutput, ToolFault> {
     if !result.is_object() {
-        let said = Telling::said("the server's answer is no result: ").then(Telling::shown(result.to_string()));
+        let said =
+            Telling::said("the server's answer is no result: ").then(Telling::shown(result.to_string()));
         return Err(ToolFault::new(said));
     }
     let mut parts = match result.get("content") {
@@ -21,7 +22,9 @@ pub fn given(result: &Value, media: usize) -> Result<ToolOutput, ToolFault> {
     };
     if let Some(structured) = result.get("structuredContent").filter(|value| !value.is_null()) {
         let written = |part: &Part| {
-            part.as_text().is_some_and(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured))
+            part.as_text().is_some_and(|text| {
+                serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured)
+            })
         };
         // Most servers write it as a text as well.
         if !parts.iter().any(written) {
@@ -75,10 +78,9 @@ fn part(block: &Value, left: &mut usize) -> Part {
             let usual = if kind == "image" { "image/png" } else { "audio/wav" };
             medium(text("data"), text("mimeType").unwrap_or(usual), None, left)
         }
-        Some("resource") => block.get("resource").map_or_else(
-            || Part::text(block.to_string()),
-            |resource| resource_part(resource, left),
-        ),
+        Some("resource") => block
+            .get("resource")
+            .map_or_else(|| Part::text(block.to_string()), |resource| resource_part(resource, left)),
         Some("resource_link") => link(block),
         Some(_) | None => Part::text(block.to_string()),
     }
@@ -108,7 +110,9 @@ fn link(block: &Value) -> Part {
 fn medium(data: Option<&str>, mime: &str, uri: Option<&str>, left: &mut usize) -> Part {
     let name = uri.map_or_else(String::new, |uri| format!("{uri}, "));
     let Some(bytes) = data.and_then(|data| STANDARD.decode(data.trim()).ok()) else {
-        return Part::text(format!("[{name}{mime}: what the server gave can't be read, since it is no base64]"));
+        return Part::text(format!(
+            "[{name}{mime}: what the server gave can't be read, since it is no base64]"
+        ));
     };
     let length = size(bytes.len() as u64);
     let kind = match mime {

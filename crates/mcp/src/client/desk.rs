@@ -86,7 +86,14 @@ struct Allowance {
 
 impl Desk {
     pub(crate) fn new(server: String, host: Arc<dyn Host>, limits: Limits) -> Self {
-        Self { server, host, limits, inner: Mutex::default(), changed: Notify::new(), closed: CancellationToken::new() }
+        Self {
+            server,
+            host,
+            limits,
+            inner: Mutex::default(),
+            changed: Notify::new(),
+            closed: CancellationToken::new(),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

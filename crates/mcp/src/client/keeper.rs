@@ -96,7 +96,9 @@ async fn round(server: &Server, groups: &Groups) {
         let is_stdio = matches!(server.spec.way, Way::Stdio { .. });
         deaths = if is_stdio && lived < AT_ONCE { deaths + 1 } else { 0 };
         let (state, waits) = match failure {
-            Failure { fault: Fault::Login { why, challenge }, .. } => (State::NeedsLogin { why, challenge }, None),
+            Failure { fault: Fault::Login { why, challenge }, .. } => {
+                (State::NeedsLogin { why, challenge }, None)
+            }
             Failure { fault: Fault::Gone(why), hopeless: true } => (State::Failed { why }, None),
             Failure { fault: Fault::Gone(why), .. } if deaths >= limits.deaths => {
                 (State::Failed { why: format!("it died at once, {deaths} times: {why}") }, None)
@@ -174,7 +176,9 @@ async fn greet(
     let known = |known: &&ProtocolVersion| known.as_str() == version && known.has_initialize();
     if ProtocolVersion::KNOWN_VERSIONS.iter().find(known).is_none() {
         let version = cut(version, 40);
-        return Err(Fault::Gone(format!("it speaks the version `{version}` of the protocol, which is not known here")));
+        return Err(Fault::Gone(format!(
+            "it speaks the version `{version}` of the protocol, which is not known here"
+        )));
     }
     let process_of = process.map_or_else(Weak::new, Arc::downgrade);
     let session = Session::new(Arc::clone(desk), running.peer().clone(), process_of);
@@ -186,7 +190,10 @@ async fn greet(
         };
         // The reason is known; how the rest ends is not.
         let _ = running.close_with_timeout(CLOSE).await;
-        return Err(desk.fault().filter(|fault| matches!(fault, Fault::Login { .. })).unwrap_or(Fault::Gone(why)));
+        return Err(desk
+            .fault()
+            .filter(|fault| matches!(fault, Fault::Login { .. }))
+            .unwrap_or(Fault::Gone(why)));
     }
     Ok(Live { running, process: process.cloned(), session })
 }
@@ -249,7 +256,8 @@ async fn learn(server: &Server, session: &Session, changed: Changes) -> Result<(
         };
     }
     if changed.prompts {
-        lists.prompts = if can("prompts") { noted(session, lists::prompts(session).await)? } else { Vec::new() };
+        lists.prompts =
+            if can("prompts") { noted(session, lists::prompts(session).await)? } else { Vec::new() };
     }
     if changed.resources {
         let has = can("resources");

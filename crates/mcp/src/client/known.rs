@@ -33,7 +33,10 @@ pub(crate) fn load(file: &Path) -> Vec<Arc<Listed>> {
     // What can't be read is asked of the server.
     let read = File::open(file).and_then(|file| file.take(LONGEST).read_to_end(&mut text));
     let known = read.ok().and_then(|_| serde_json::from_slice::<Known>(&text).ok());
-    known.filter(|known| known.form == FORM).map(|known| known.tools.into_iter().map(Arc::new).collect()).unwrap_or_default()
+    known
+        .filter(|known| known.form == FORM)
+        .map(|known| known.tools.into_iter().map(Arc::new).collect())
+        .unwrap_or_default()
 }
 
 /// Keeps the tools of a server.

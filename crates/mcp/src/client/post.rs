@@ -45,7 +45,8 @@ impl Post {
         headers: &[(String, Secret)],
     ) -> Self {
         let provider = Arc::new(Provider::new(&spec.name, ProtocolId::new("mcp"), url));
-        let headers = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
+        let headers =
+            headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         Self { url: url.to_owned(), http, provider, headers, tokens: spec.tokens.clone() }
     }
 
@@ -81,8 +82,8 @@ impl Post {
         let mut headers: Vec<(String, Secret)> = own.collect();
         // A header that the user wrote stands before ours, and a token before a header.
         headers.retain(|(name, _)| !self.headers.iter().any(|(given, _)| given == name));
-        let bearer =
-            token.map(|token| ("authorization".to_owned(), Secret::new(format!("Bearer {}", token.reveal()))));
+        let bearer = token
+            .map(|token| ("authorization".to_owned(), Secret::new(format!("Bearer {}", token.reveal()))));
         let given = self.headers.iter().filter(|(name, _)| bearer.is_none() || name != "authorization");
         headers.extend(given.cloned());
         headers.extend(bearer);
@@ -121,7 +122,8 @@ pub(crate) fn header<'a>(answer: &'a Incoming, name: &str) -> Option<&'a str> {
 
 /// Whether an answer is a stream of events.
 pub(crate) fn is_stream(answer: &Incoming) -> bool {
-    header(answer, "content-type").is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"))
+    header(answer, "content-type")
+        .is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"))
 }
 
 /// A whole body, or why there is none.

@@ -162,7 +162,8 @@ impl Walk<'_> {
             Some(_) | None => json!({}),
         };
         if let Value::Object(found) = &mut found {
-            for (key, value) in beside.iter().filter(|(key, _)| ["description", "default"].contains(&key.as_str()))
+            for (key, value) in
+                beside.iter().filter(|(key, _)| ["description", "default"].contains(&key.as_str()))
             {
                 found.insert(key.clone(), value.clone());
             }
@@ -198,7 +199,10 @@ mod tests {
                 "allOf": [{"properties": {"c": {}}, "required": ["c"]}]}),
             json!({"type": "object", "properties": {"c": {}, "a": {"type": "string"}, "b": {}}, "required": ["c"]}),
         );
-        check(json!({"properties": 3, "required": "a", "items": []}), json!({"type": "object", "properties": {}, "items": {}}));
+        check(
+            json!({"properties": 3, "required": "a", "items": []}),
+            json!({"type": "object", "properties": {}, "items": {}}),
+        );
     }
 
     #[test]
@@ -226,7 +230,8 @@ mod tests {
             any::<i32>().prop_map(Value::from),
             "(object|string|#/properties/a|#|[a-c]{0,3})".prop_map(Value::from),
         ];
-        let key = "(type|properties|items|\\$ref|anyOf|allOf|required|enum|additionalProperties|description|a|b)";
+        let key =
+            "(type|properties|items|\\$ref|anyOf|allOf|required|enum|additionalProperties|description|a|b)";
         leaf.prop_recursive(5, 60, 6, move |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),

@@ -84,7 +84,8 @@ impl AnyTool for Search {
     fn admit(&self, arguments: Value) -> Result<Box<dyn Admitted>, InputFault> {
         let query = arguments.get("query").and_then(Value::as_str);
         let wrong = || InputFault { path: "query".to_owned(), what: "must be a text".to_owned() };
-        let limit = arguments.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+        let limit =
+            arguments.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
         let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
         let query = query.ok_or_else(wrong)?.to_owned();
         Ok(Box::new(Searching { servers: Arc::clone(&self.servers), query, limit }))
@@ -119,12 +120,15 @@ fn told(tools: &[Arc<Remote>], query: &str, limit: usize) -> Telling {
         ));
     }
     let shown = found.len().min(limit);
-    let head =
-        format!("{} of {all} tools fit, the best {shown} of them first. Call one with ‹tool:{CALL}›.\n", found.len());
+    let head = format!(
+        "{} of {all} tools fit, the best {shown} of them first. Call one with ‹tool:{CALL}›.\n",
+        found.len()
+    );
     let mut text = String::new();
     for tool in found.iter().take(limit) {
         let listed = &tool.listed;
-        let whole = format!("\n{}\n{}\nparameters: {}\n", tool.name, listed.description.trim(), listed.schema);
+        let whole =
+            format!("\n{}\n{}\nparameters: {}\n", tool.name, listed.description.trim(), listed.schema);
         if text.len() + whole.len() > SHOWN {
             text.push_str(&format!("\n{} (too long to be shown here; search for it alone)\n", tool.name));
         } else {
@@ -146,7 +150,12 @@ fn ranked(tools: &[Arc<Remote>], query: &str) -> Vec<Arc<Remote>> {
 
 fn score(tool: &Remote, wanted: &[String]) -> u32 {
     let listed = &tool.listed;
-    let name = words(&format!("{} {} {}", tool.server.spec.name, listed.name, listed.title.as_deref().unwrap_or("")));
+    let name = words(&format!(
+        "{} {} {}",
+        tool.server.spec.name,
+        listed.name,
+        listed.title.as_deref().unwrap_or("")
+    ));
     let says = words(&listed.description);
     let parameters = listed.schema.get("properties").and_then(Value::as_object);
     let parameters: Vec<String> =
@@ -258,14 +267,20 @@ mod tests {
 
     #[test]
     fn words_are_found_in_any_spelling() {
-        assert_eq!(words("createIssue get_file-info X1 Über"), ["create", "issue", "get", "file", "info", "x1", "über"]);
+        assert_eq!(
+            words("createIssue get_file-info X1 Über"),
+            ["create", "issue", "get", "file", "info", "x1", "über"]
+        );
     }
 
     #[test]
     fn a_call_by_name_is_a_call_of_that_tool() {
         let check = |arguments: Value, expected| assert_eq!(CallByName.stands_for(&arguments), expected);
         let args = json!({"a": 1});
-        check(json!({"name": "mcp__a__b", "arguments": {"a": 1}}), Some(("mcp__a__b".to_owned(), args.clone())));
+        check(
+            json!({"name": "mcp__a__b", "arguments": {"a": 1}}),
+            Some(("mcp__a__b".to_owned(), args.clone())),
+        );
         check(json!({"name": "mcp__a__b", "arguments": "{\"a\": 1}"}), Some(("mcp__a__b".to_owned(), args)));
         check(json!({"name": "mcp__a__b"}), Some(("mcp__a__b".to_owned(), json!({}))));
         check(json!({"arguments": {}}), None);

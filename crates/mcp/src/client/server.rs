@@ -61,14 +61,8 @@ impl Server {
         let folder = shared.cache.as_deref().filter(|_| spec.off.is_none());
         let tools = folder.map(|folder| known::load(&known::file(folder, &spec))).unwrap_or_default();
         let lists = Arc::new(Lists { tools, ..Lists::default() });
-        let now = Now {
-            state,
-            session: None,
-            lists,
-            hello: Value::Null,
-            notes: Vec::new(),
-            stderr: String::new(),
-        };
+        let now =
+            Now { state, session: None, lists, hello: Value::Null, notes: Vec::new(), stderr: String::new() };
         Self { spec, shared, now: watch::Sender::new(now), again: Notify::new() }
     }
 

@@ -207,7 +207,6 @@ pub(crate) fn last_words(process: &Process) -> String {
     if skip > 0 { format!("…{}", last.trim_start()) } else { cut(&last, STDERR) }
 }
 
-
 enum Stop {
     Server(ServiceError),
     Ours(Trouble),

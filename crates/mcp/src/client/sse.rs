@@ -50,7 +50,9 @@ async fn listen(post: &Post, inbox: &Inbox, named: watch::Sender<Option<String>>
         StreamEnd::Closed => "the talk was ended".to_owned(),
     };
     let wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner).take();
-    Fault::Gone(wrong.map_or(why, |told| format!("it names an address on another host for messages, `{told}`")))
+    Fault::Gone(
+        wrong.map_or(why, |told| format!("it names an address on another host for messages, `{told}`")),
+    )
 }
 
 async fn speak(

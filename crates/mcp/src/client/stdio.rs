@@ -164,10 +164,7 @@ mod tests {
             [Line::TooLong { length: first.len() - 1, answers: Some(3.into()) }]
         );
         let told = format!("{{\"id\":3,\"method\":\"a\",\"params\":\"{}\"}}\n", "x".repeat(900));
-        assert_eq!(
-            all(300, &[told.as_bytes()]),
-            [Line::TooLong { length: told.len() - 1, answers: None }]
-        );
+        assert_eq!(all(300, &[told.as_bytes()]), [Line::TooLong { length: told.len() - 1, answers: None }]);
     }
 
     proptest! {

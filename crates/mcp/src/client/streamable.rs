@@ -96,8 +96,7 @@ impl Carrier {
     async fn post(&self, body: Bytes) -> Result<Incoming, Fault> {
         let mut headers = self.headers("application/json, text/event-stream");
         headers.push(("content-type", "application/json".to_owned()));
-        let answer =
-            self.post.send(&Parcel { method: "POST", url: &self.post.url, headers, body }).await?;
+        let answer = self.post.send(&Parcel { method: "POST", url: &self.post.url, headers, body }).await?;
         if answer.status == 404 && self.known.session().is_some() {
             return Err(Fault::Gone("its session is over".to_owned()));
         }
@@ -155,7 +154,9 @@ impl Carrier {
         for _ in 0..RESUMED {
             let (last, why) = match stream(body, &self.inbox, |_| {}).await {
                 StreamEnd::Closed => return Ok(()),
-                StreamEnd::Over(last) => (last, "the stream of the answer ended before the answer".to_owned()),
+                StreamEnd::Over(last) => {
+                    (last, "the stream of the answer ended before the answer".to_owned())
+                }
                 StreamEnd::Broken { last, why } => (last, why),
             };
             if last.is_empty() {
@@ -194,16 +195,14 @@ impl Carrier {
         let (mut last, mut pause) = (String::new(), PAUSE);
         loop {
             match self.open_stream(&last).await? {
-                Ok(answer) => {
-                    match stream(answer.body, &self.inbox, |_| {}).await {
-                        StreamEnd::Closed => return Ok(()),
-                        StreamEnd::Over(next) | StreamEnd::Broken { last: next, .. } => {
-                            if !next.is_empty() {
-                                (last, pause) = (next, PAUSE);
-                            }
+                Ok(answer) => match stream(answer.body, &self.inbox, |_| {}).await {
+                    StreamEnd::Closed => return Ok(()),
+                    StreamEnd::Over(next) | StreamEnd::Broken { last: next, .. } => {
+                        if !next.is_empty() {
+                            (last, pause) = (next, PAUSE);
                         }
                     }
-                }
+                },
                 // The session is over, or there is no such stream: it need not be there.
                 Err(answer) if answer.status == 404 && self.known.session().is_some() => {
                     return Err(Fault::Gone("its session is over".to_owned()));

@@ -104,7 +104,9 @@ fn fault(server: &Server, trouble: &Trouble) -> ToolFault {
             ". The call was taken back; whether it had an effect is not known".to_owned(),
         ),
         Trouble::Gone(why) => (
-            format!("the MCP server `{name}` was gone before the call was done; whether it had an effect is not known: "),
+            format!(
+                "the MCP server `{name}` was gone before the call was done; whether it had an effect is not known: "
+            ),
             why.clone(),
         ),
         Trouble::Cancelled => (format!("the call of the MCP server `{name}` was cancelled"), String::new()),

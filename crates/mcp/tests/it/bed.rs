@@ -86,7 +86,11 @@ impl Bed {
         Self::with(servers, Arc::new(Quiet::default()), |_| {})
     }
 
-    pub(crate) fn with(servers: Vec<ServerSpec>, host: Arc<dyn Host>, change: impl FnOnce(&mut Setup)) -> Self {
+    pub(crate) fn with(
+        servers: Vec<ServerSpec>,
+        host: Arc<dyn Host>,
+        change: impl FnOnce(&mut Setup),
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = Setup {
             servers,
@@ -102,7 +106,11 @@ impl Bed {
     }
 
     /// Waits until a server is as wanted, and gives what it is then.
-    pub(crate) async fn until(&self, server: &str, wanted: impl Fn(&rail_mcp::ServerState) -> bool) -> rail_mcp::ServerState {
+    pub(crate) async fn until(
+        &self,
+        server: &str,
+        wanted: impl Fn(&rail_mcp::ServerState) -> bool,
+    ) -> rail_mcp::ServerState {
         let mut changes = self.hub.changes();
         let patience = Duration::from_secs(60);
         let reached = tokio::time::timeout(patience, async {
@@ -172,7 +180,8 @@ impl Bed {
     pub(crate) fn nothing_is_left(&self) {
         let own = self.folder.path().canonicalize().unwrap();
         let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-        let left = all.filter(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == own));
+        let left =
+            all.filter(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == own));
         let left: Vec<PathBuf> = left.map(|process| process.path()).collect();
         assert!(left.is_empty(), "still running: {left:?}");
     }

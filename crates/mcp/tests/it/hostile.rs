@@ -284,7 +284,8 @@ async fn dropping_the_hub_ends_its_servers() {
     let patience = tokio::time::timeout(Duration::from_secs(20), async {
         loop {
             let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-            let left = all.filter(|one| std::fs::read_link(one.path().join("cwd")).is_ok_and(|cwd| cwd == own));
+            let left =
+                all.filter(|one| std::fs::read_link(one.path().join("cwd")).is_ok_and(|cwd| cwd == own));
             if left.count() == 0 {
                 return;
             }
