@@ -72,7 +72,7 @@ enum Command {
     /// The gateway's own keys: who may use it, and how much.
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// MCP: this agent's own tools for other programs.
+    /// MCP: servers whose tools the agent uses, and the agent's own tools for other programs.
     #[command(subcommand)]
     Mcp(mcp::McpCommand),
     /// What may be done without asking.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rail_route::Routing;
 use serde::Deserialize;
 
+use crate::mcp::{Layered, McpAnswers};
 use crate::reference::{Keep, Outside, resolve, shape_at, walk};
 use crate::tree::{Node, Value};
 use crate::way::Way;
 use crate::{Extras, Layer, Origin, Problem, Problems, Settings};
-use crate::{check, read, routing, semantics, trust, variables};
+use crate::{check, mcp, read, routing, semantics, trust, variables};
 
 /// The text of one file and what is known of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,10 +50,19 @@ pub struct Layers {
     pub flags: Vec<FlagValue>,
     /// Whether the project's files count in full.
     pub trusted: Trusted,
-    /// Rules of the project-local file that the user allowed, and that count also where the folder is not trusted.
-    pub kept: Vec<String>,
+    /// What of the project-local file the user said by a command or an answer, and counts also where the folder is not trusted.
+    pub kept: Kept,
     /// Providers and aliases from elsewhere, weaker than all of these.
     pub extras: Extras,
+}
+
+/// What the user said in a folder that is not trusted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Kept {
+    /// Rules that were allowed for always.
+    pub rules: Vec<String>,
+    /// MCP servers that were added there, and the folder.
+    pub servers: Option<(PathBuf, McpAnswers)>,
 }
 
 /// Whether the project's files count in full.
@@ -78,6 +88,8 @@ pub struct Composed {
     pub warnings: Vec<Problem>,
     /// Files that values refer to.
     pub files: Vec<PathBuf>,
+    /// The MCP servers of each layer, before one is put over the other.
+    pub(crate) servers: Vec<Layered>,
     /// What counts from elsewhere.
     pub extras: Extras,
 }
@@ -101,7 +113,7 @@ pub(crate) struct Judged {
 pub(crate) fn judge(layers: &Layers, outside: &dyn Outside) -> Judged {
     let mut problems = layers.unread.clone();
     let mut warnings = layers.extras.warnings.clone();
-    let mut tree = merged(layers, &mut problems, &mut warnings);
+    let (mut tree, servers) = merged(layers, &mut problems, &mut warnings);
     warnings.extend(unsafe_secrets(&tree, &layers.files));
 
     let resolved = resolve(&mut tree, outside);
@@ -145,6 +157,7 @@ pub(crate) fn judge(layers: &Layers, outside: &dyn Outside) -> Judged {
         routing: Arc::new(routing),
         warnings: warnings.clone(),
         files: resolved.files,
+        servers,
         extras,
     };
     Judged { composed: Some(composed), problems: Problems::default(), warnings }
@@ -158,11 +171,13 @@ impl Judged {
 }
 
 /// Every layer read, checked by itself and put over those before it.
-fn merged(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut Vec<Problem>) -> Node {
-    let mut tree = Node::empty();
+fn merged(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut Vec<Problem>) -> (Node, Vec<Layered>) {
+    let (mut tree, mut servers) = (Node::empty(), Vec::new());
     for source in &layers.files {
         match read::read(source.layer, &source.file, &source.text) {
             Ok(mut layer) => {
+                // Also what is not trusted can be listed.
+                mcp::add_layer(&mut servers, source.layer, layers.trusted, &layer);
                 if source.layer.is_project() && layers.trusted == Trusted::No {
                     warnings.extend(trust::restrict(&mut layer, source.layer.kept(&layers.kept)));
                 }
@@ -175,13 +190,15 @@ fn merged(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut Vec<Probl
     for (name, text) in &layers.variables {
         problems.extend(variables::add_variable(&mut variables, &tree, name, text).err());
     }
+    mcp::patch(&mut servers, Layer::Environment, &variables);
     add(&mut tree, variables, problems);
     let mut flags = Node::empty();
     for (path, text, flag) in &layers.flags {
         problems.extend(variables::add_flag(&mut flags, path, text, flag).err());
     }
+    mcp::patch(&mut servers, Layer::Flags, &flags);
     add(&mut tree, flags, problems);
-    tree
+    (tree, servers)
 }
 
 fn add(tree: &mut Node, mut layer: Node, problems: &mut Vec<Problem>) {

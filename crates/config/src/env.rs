@@ -67,7 +67,7 @@ pub const PROJECT_FOLDER: &str = ".switchrail";
 pub struct Places {
     /// What the user wrote: `config.toml`, `.env`, `AGENTS.md`, ….
     pub config: PathBuf,
-    /// What we keep: sessions, the ledger, `trust.json`, `allowed.json`, `active.json`, ….
+    /// What we keep: sessions, the ledger, `trust.json`, `allowed.json`, `mcp-servers.json`, `active.json`, ….
     pub state: PathBuf,
     /// What can be made anew.
     pub cache: PathBuf,
@@ -126,6 +126,11 @@ impl Places {
     /// What the user allowed for always in folders that are not trusted.
     pub fn allowed(&self) -> PathBuf {
         self.state.join("allowed.json")
+    }
+
+    /// What the user answered of MCP servers that projects bring.
+    pub fn mcp_answers(&self) -> PathBuf {
+        self.state.join("mcp-servers.json")
     }
 
     /// The folders that the user trusts.

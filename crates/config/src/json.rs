@@ -60,6 +60,13 @@ pub(crate) fn read(text: &str, syntax: Syntax) -> Result<Json, JsonError> {
     }
 }
 
+/// Where the value that begins at a place of a text ends.
+pub(crate) fn end_of(text: &str, syntax: Syntax, at: usize) -> Result<usize, JsonError> {
+    let mut reader = Reader { text, syntax, at };
+    reader.value(0)?;
+    Ok(reader.at)
+}
+
 struct Reader<'a> {
     text: &'a str,
     syntax: Syntax,

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use rail_route::Routing;
 use rail_stdx::Secret;
 
-use crate::compose::{Composed, FlagValue, Layers, Readers, Source, Trusted, judge};
+use crate::compose::{Composed, FlagValue, Kept, Layers, Readers, Source, Trusted, judge};
 use crate::env::candidates;
 use crate::extras::EnvFileFound;
 use crate::found::Local;
+use crate::mcp::Layered;
 use crate::{
     Env, Extras, Layer, Node, Origin, Outside, Place, Places, Problem, Problems, ProjectTrust, Settings,
     active, extras, keyring, reference, regular, trust, variables,
@@ -71,6 +72,8 @@ pub struct Loaded {
     pub places: Option<Places>,
     /// What counts from elsewhere than our own files.
     pub extras: Extras,
+    /// The MCP servers of each layer, before one is put over the other.
+    pub(crate) servers: Vec<Layered>,
 }
 
 /// A file that may say something.
@@ -147,7 +150,7 @@ pub fn check(inputs: &Inputs) -> Checked {
     let (files, unread) = (gathered.sources, gathered.problems);
     let flags = inputs.flags.clone();
     let layers = Layers { files, unread, variables, flags, trusted, kept, extras };
-    let judged = judge(&layers, &Machine { env: &inputs.env, file: &layers.extras.variables });
+    let judged = judge(&layers, &Machine::new(&inputs.env, &layers.extras.variables));
     let (composed, problems) = (judged.composed, judged.problems);
     watched.extend(composed.iter().flat_map(|composed| composed.files.clone()));
     let files = gathered.files;
@@ -157,8 +160,8 @@ pub fn check(inputs: &Inputs) -> Checked {
 }
 
 fn loaded(from: Composed, files: Vec<LayerFile>, watched: &[PathBuf], places: Option<Places>) -> Loaded {
-    let Composed { settings, tree, routing, warnings, files: _, extras } = from;
-    Loaded { settings, tree, routing, warnings, files, watched: watched.to_vec(), places, extras }
+    let Composed { settings, tree, routing, warnings, files: _, servers, extras } = from;
+    Loaded { servers, settings, tree, routing, warnings, files, watched: watched.to_vec(), places, extras }
 }
 
 /// Files that would be the project's if they were there, and what the state says of it.
@@ -171,7 +174,11 @@ fn project_files(inputs: &Inputs, places: Option<&Places>) -> Vec<PathBuf> {
             break;
         }
     }
-    files.extend(places.into_iter().flat_map(|places| [places.active(), places.trust(), places.allowed()]));
+    files.extend(
+        places
+            .into_iter()
+            .flat_map(|places| [places.active(), places.trust(), places.allowed(), places.mcp_answers()]),
+    );
     files
 }
 
@@ -224,11 +231,11 @@ impl Gathered {
     }
 
     /// What the user allowed for always in this folder. What can't be read allows nothing.
-    fn kept(&mut self, inputs: &Inputs, places: Option<&Places>) -> Vec<String> {
-        trust::kept_rules(inputs, places).unwrap_or_else(|error| {
+    fn kept(&mut self, inputs: &Inputs, places: Option<&Places>) -> Kept {
+        trust::kept(inputs, places).unwrap_or_else(|error| {
             let text = error.to_string();
             self.warnings.extend(places.map(|places| whole_file(Layer::User, &places.allowed(), &text)));
-            Vec::new()
+            Kept::default()
         })
     }
 
@@ -293,14 +300,14 @@ pub(crate) fn whole_file(layer: Layer, path: &Path, text: &str) -> Problem {
 }
 
 #[cfg(unix)]
-fn readers(path: &Path) -> Readers {
+pub(crate) fn readers(path: &Path) -> Readers {
     use std::os::unix::fs::PermissionsExt;
     let others = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
     if others { Readers::Others } else { Readers::Owner }
 }
 
 #[cfg(not(unix))]
-fn readers(_path: &Path) -> Readers {
+pub(crate) fn readers(_path: &Path) -> Readers {
     Readers::Owner
 }
 
@@ -313,14 +320,20 @@ pub fn look_up(inputs: &Inputs, reference: &str) -> Result<Secret, String> {
         file: places.config.join("config.toml").into(),
         at: Place { line: 1, column: 1 },
     });
-    reference::value(reference, &origin, &Machine { env: &inputs.env, file: &file })
+    reference::value(reference, &origin, &Machine::new(&inputs.env, &file))
 }
 
 /// The machine that values refer to.
-struct Machine<'a> {
+pub(crate) struct Machine<'a> {
     env: &'a Env,
     /// The user's `.env`, for what the environment does not have.
     file: &'a BTreeMap<String, Secret>,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(env: &'a Env, file: &'a BTreeMap<String, Secret>) -> Self {
+        Self { env, file }
+    }
 }
 
 impl Outside for Machine<'_> {

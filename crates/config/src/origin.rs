@@ -2,6 +2,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::Kept;
+
 /// Where configuration comes from; what a later one says wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Layer {
@@ -30,11 +32,13 @@ impl Layer {
         }
     }
 
-    /// Of the rules that the user allowed for always those that may stand in this layer: they are written to the project-local file.
-    pub(crate) fn kept(self, rules: &[String]) -> &[String] {
+    /// What the user said in a folder, if it may stand in this layer: it is written to the project-local file.
+    pub(crate) fn kept(self, kept: &Kept) -> Option<&Kept> {
         match self {
-            Self::ProjectLocal => rules,
-            Self::BuiltIn | Self::User | Self::Project | Self::Given | Self::Environment | Self::Flags => &[],
+            Self::ProjectLocal => Some(kept),
+            Self::BuiltIn | Self::User | Self::Project | Self::Given | Self::Environment | Self::Flags => {
+                None
+            }
         }
     }
 }

@@ -8,6 +8,11 @@ const LONGEST: u64 = 16 << 20;
 /// What a file of ours holds. Only regular files are read: a pipe would be waited for, and a device has no end. A repository
 /// can hold a link to either.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, LONGEST)
+}
+
+/// The same, of at most so many bytes.
+pub(crate) fn read_at_most(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let data = fs::metadata(path)?;
     if data.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -16,9 +21,9 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is no regular file"));
     }
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(io::Error::other("it is longer than 16 MiB"));
+    fs::File::open(path)?.take(longest + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > longest {
+        return Err(io::Error::other(format!("it is longer than {} MiB", longest >> 20)));
     }
     Ok(bytes)
 }

@@ -149,6 +149,15 @@ impl Node {
                 later.splice(..0, earlier.iter().cloned());
             }
         }
+        // A project's command must not get the secrets of a server of the user's: who names a server says all of it.
+        let says_whole = |node: &Node| ["command", "url"].iter().any(|key| node.find(&[key]).is_some());
+        for (name, member) in later.find(&["mcp", "servers"]).and_then(Node::table).into_iter().flatten() {
+            if let (true, Some(earlier)) =
+                (says_whole(&member.node), self.find_mut(&["mcp", "servers", name]))
+            {
+                *earlier = Node { origin: member.node.origin.clone(), value: Value::Table(Table::new()) };
+            }
+        }
         for (name, member) in later.find(&["providers"]).and_then(Node::table).into_iter().flatten() {
             let says = |key| member.node.table().is_some_and(|table| table.contains_key(key));
             let earlier = self.find_mut(&["providers", name]);

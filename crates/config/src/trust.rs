@@ -9,19 +9,22 @@ mod brought;
 mod kept;
 
 pub use answers::{TrustError, decline_trust, set_trusted, trust_answer};
+pub(crate) use answers::{existing, real};
 pub use brought::trust_root;
-pub(crate) use kept::{keep_rules, kept_rules, reaches};
+pub(crate) use kept::{keep_rules, kept, reaches};
 
 use std::path::Path;
 
-use kept::{Left, only_kept};
+use kept::{Left, only_kept, only_kept_servers};
 
 use crate::hijack::EnvSource;
 use crate::reference::{Keep, Reference, walk};
 use crate::regular::read_text;
 use crate::tree::{Node, Value};
 use crate::way::Way;
-use crate::{EnvFileFound, FileFound, Inputs, Layer, Origin, Place, Places, Problem, Trusted, load, read};
+use crate::{
+    EnvFileFound, FileFound, Inputs, Kept, Layer, Origin, Place, Places, Problem, Trusted, load, read,
+};
 
 /// Sections that choose among what the user has.
 pub(crate) const HARMLESS: &[&str] = &["router", "security", "aliases", "models", "tui"];
@@ -67,7 +70,7 @@ fn could(section: &str) -> &'static str {
 }
 
 /// Takes out what an untrusted project may not say, and tells what it was. Rules that the user allowed there stay.
-pub(crate) fn restrict(tree: &mut Node, kept: &[String]) -> Vec<Problem> {
+pub(crate) fn restrict(tree: &mut Node, kept: Option<&Kept>) -> Vec<Problem> {
     let refused = take_out(tree, kept).into_iter().map(|Wish { origin, key, may }| {
         let what = match may {
             REFERS => "a project may not read variables, files or keys of yours".to_owned(),
@@ -81,14 +84,18 @@ pub(crate) fn restrict(tree: &mut Node, kept: &[String]) -> Vec<Problem> {
     refused.collect()
 }
 
-fn take_out(tree: &mut Node, kept: &[String]) -> Vec<Wish> {
+fn take_out(tree: &mut Node, kept: Option<&Kept>) -> Vec<Wish> {
     let mut wishes = Vec::new();
     if let Value::Table(table) = &mut tree.value {
         table.retain(|key, member| {
             let is_harmless = HARMLESS.contains(&key.as_str());
             // An unknown key is no danger, and the check has better words for it.
             let is_known = crate::schema::Shape::root().keys().any(|(known, _)| known == key);
-            let left = if key == "permissions" { only_kept(&mut member.node, kept) } else { Left::Nothing };
+            let left = match (key.as_str(), kept) {
+                ("permissions", _) => only_kept(&mut member.node, kept.map_or(&[], |kept| &kept.rules)),
+                ("mcp", Some(kept)) => only_kept_servers(&mut member.node, kept),
+                _ => Left::Nothing,
+            };
             if !is_harmless && is_known && left != Left::All {
                 let key_path = Way::from([key.as_str()]).to_string();
                 wishes.push(Wish { origin: member.key.clone(), key: key_path, may: could(key) });
@@ -97,6 +104,10 @@ fn take_out(tree: &mut Node, kept: &[String]) -> Vec<Wish> {
         });
     }
     walk(tree, &Way::default(), &mut |node, way| {
+        // What is left of the servers is what the user added, references and all.
+        if way.keys().first() == Some(&"mcp") {
+            return Keep::Yes;
+        }
         let refers = node.text().is_some_and(|text| Reference::parse(&text.value).is_some());
         if refers {
             wishes.push(Wish { origin: node.origin.clone(), key: way.to_string(), may: REFERS });
@@ -117,7 +128,7 @@ fn listed() -> String {
 /// A file that can't be read says nothing here; loading tells what is wrong with it.
 pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
     let checked = load::check(inputs);
-    let kept = kept_rules(inputs, checked.places.as_ref()).unwrap_or_default();
+    let kept = kept(inputs, checked.places.as_ref()).unwrap_or_default();
     let mut wishes = Vec::new();
     for file in checked.files.iter().filter(|file| file.layer.is_project()) {
         let Ok(text) = read_text(&file.path) else { continue };
@@ -130,6 +141,7 @@ pub fn trust_wishes(inputs: &Inputs) -> Vec<Wish> {
     }
     if let Some(root) = trust_root(&inputs.env, &inputs.working_folder) {
         wishes.append(&mut brought::wishes(&root));
+        wishes.append(&mut brought::list_wishes(inputs, &root));
     }
     wishes.sort_by(|one, other| one.origin.cmp(&other.origin));
     wishes
@@ -152,7 +164,9 @@ pub(crate) fn trusted(inputs: &Inputs, places: Option<&Places>, warnings: &mut V
             warnings.push(load::whole_file(Layer::User, &path, text));
             Trusted::No
         }
-        Err(TrustError::NoFolder { .. } | TrustError::Io { .. }) => Trusted::No,
+        Err(TrustError::NoFolder { .. } | TrustError::BrokenAnswers { .. } | TrustError::Io { .. }) => {
+            Trusted::No
+        }
     }
 }
 

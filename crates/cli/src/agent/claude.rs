@@ -4,6 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use rail_config::mcp::{self, Given, Servers, Which};
+use rail_config::{Inputs, Loaded};
 use serde_json::{Map, Value};
 
 use super::control::Asks;
@@ -42,9 +44,12 @@ pub(crate) struct ClaudeFlags {
     /// Settings of Claude Code, a file or JSON: its permissions and hooks count.
     #[arg(long, value_name = "FILE|JSON")]
     settings: Option<String>,
-    /// MCP servers, a file or JSON.
+    /// MCP servers beside those that are configured, a file or JSON.
     #[arg(long, value_name = "FILE|JSON")]
     mcp_config: Vec<String>,
+    /// Only the MCP servers of `--mcp-config`.
+    #[arg(long)]
+    strict_mcp_config: bool,
     /// Also answers while they are being written.
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
@@ -99,8 +104,6 @@ struct Unused {
     #[arg(long, hide = true)]
     debug: bool,
     #[arg(long, hide = true)]
-    strict_mcp_config: bool,
-    #[arg(long, hide = true)]
     include_hook_events: bool,
     #[arg(long, hide = true)]
     session_mirror: bool,
@@ -139,7 +142,6 @@ impl Unused {
             ("--permission-prompts", self.permission_prompts.is_some(), Little),
             ("--debug-file", self.debug_file.is_some(), Little),
             ("--debug", self.debug, Little),
-            ("--strict-mcp-config", self.strict_mcp_config, Little),
             ("--include-hook-events", self.include_hook_events, Little),
             ("--session-mirror", self.session_mirror, Much),
             ("--no-session-persistence", self.no_session_persistence, Much),
@@ -170,8 +172,6 @@ pub(crate) struct Claude {
     /// The built-in tools that there are to be; None is all.
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) hooks: Option<Value>,
-    /// MCP servers in the process of the client.
-    pub(crate) servers: Vec<String>,
 }
 
 impl ClaudeFlags {
@@ -212,10 +212,22 @@ impl ClaudeFlags {
         if let Some(settings) = &self.settings {
             claude.settings(object_of(settings, "--settings")?);
         }
-        for config in &self.mcp_config {
-            claude.mcp(&object_of(config, "--mcp-config")?);
-        }
         Ok(claude)
+    }
+
+    /// All MCP servers, those of `--mcp-config` before others.
+    ///
+    /// # Errors
+    /// What the flag names can't be read, or is no list of servers.
+    pub(crate) fn mcp(&self, inputs: &Inputs, loaded: &Loaded) -> Result<Servers, Failure> {
+        let wrong = |why: String| Failure::Usage(anyhow!("--mcp-config: {why}"));
+        let read = self.mcp_config.iter().map(|given| Given::read(given, &inputs.working_folder));
+        let given = read.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+        if let Some(problem) = given.iter().find_map(Given::problem) {
+            return Err(wrong(problem.text));
+        }
+        let which = if self.strict_mcp_config { Which::Given } else { Which::All };
+        Ok(mcp::servers(inputs, loaded, &given, which))
     }
 }
 
@@ -236,18 +248,6 @@ impl Claude {
             output::tell(&format!(
                 "warning: --settings: `{key}` does nothing here; permissions and hooks do"
             ));
-        }
-    }
-
-    fn mcp(&mut self, config: &Map<String, Value>) {
-        for (name, server) in config.get("mcpServers").and_then(Value::as_object).into_iter().flatten() {
-            if server.get("type").and_then(Value::as_str) == Some("sdk") {
-                self.servers.push(name.clone());
-            } else {
-                output::tell(&format!(
-                    "warning: --mcp-config: the server `{name}` is left out: only servers in the process of an SDK (`sdk`) can be used, the others come later"
-                ));
-            }
         }
     }
 }
@@ -303,14 +303,6 @@ mod tests {
         ] {
             assert_eq!(rules(list), expected, "{list}");
         }
-    }
-
-    #[test]
-    fn servers_of_the_sdk_are_found() {
-        let mut claude = Claude::default();
-        let config = r#"{"mcpServers": {"calc": {"type": "sdk", "name": "calc"}, "web": {"type": "http"}}}"#;
-        claude.mcp(&object_of(config, "--mcp-config").unwrap_or_default());
-        assert_eq!(claude.servers, ["calc"]);
     }
 
     proptest! {

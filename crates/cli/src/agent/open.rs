@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow};
 use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
+use rail_config::mcp::Servers;
 use rail_config::settings::{Compaction, DialectChoice, Hooks, ProviderSettings};
 use rail_config::{Env, Inputs, Loaded};
 use rail_journal::UnixMillis;
@@ -45,6 +46,8 @@ pub(crate) struct Prepared {
     pub(crate) servers: Vec<String>,
     /// The slash commands, skills and types of agents there are.
     pub(crate) brought: Brought,
+    /// MCP servers that are started here, and those that are not.
+    pub(crate) mcp: Servers,
     /// Why nothing may be left unasked here, if it may not.
     pub(crate) bypass_refused: Option<String>,
     /// The configuration file of `--config`.
@@ -85,6 +88,10 @@ pub(crate) fn prepare_from(
     setup::warn(&loaded);
     adjust(&mut loaded, &flags);
     let claude = flags.claude.read(flags.verbosity())?;
+    let mcp = flags.claude.mcp(&inputs, &loaded)?;
+    for notice in mcp.notices() {
+        output::tell(&format!("warning: {notice}"));
+    }
     if let Some(hooks) = &claude.hooks {
         add_hooks(&mut loaded, hooks)?;
     }
@@ -93,7 +100,8 @@ pub(crate) fn prepare_from(
     let brought = Brought::read(&loaded, trusted, &inputs.env)?;
     Ok(Prepared {
         bypass_refused: flags.permission.bypass_refused(&inputs.env),
-        servers: claude.servers.clone(),
+        servers: mcp.sdk.clone(),
+        mcp,
         config: inputs.config.clone(),
         brought,
         begin,

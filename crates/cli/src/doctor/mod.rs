@@ -6,6 +6,7 @@ mod check;
 mod clients;
 mod configuration;
 mod machine;
+mod mcp;
 mod place;
 mod pointers;
 mod programs;
@@ -46,6 +47,7 @@ const GROUPS: [(&str, &[Look]); 7] = [
             Look::One(configuration::files),
             Look::Many(configuration::judged),
             Look::One(configuration::trust),
+            Look::Many(mcp::configured),
         ],
     ),
     ("Providers", &[Look::Many(providers::asked), Look::One(providers::local)]),

@@ -21,6 +21,7 @@ mod interrupt;
 mod kill;
 mod kill_writes;
 mod ledger;
+mod mcp;
 mod mcp_serve;
 mod native_calls;
 mod odd_places;

@@ -34,7 +34,7 @@ pub(crate) fn path(text: &str) -> Option<Vec<String>> {
 }
 
 /// A text and the places of its lines.
-struct Source<'a> {
+pub(crate) struct Source<'a> {
     layer: Layer,
     file: Arc<Path>,
     text: &'a str,
@@ -43,14 +43,14 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(layer: Layer, file: &Path, text: &'a str) -> Self {
+    pub(crate) fn new(layer: Layer, file: &Path, text: &'a str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
         Self { layer, file: file.into(), text, lines }
     }
 
     /// Who says what stands at this byte.
-    fn origin(&self, at: usize) -> Origin {
+    pub(crate) fn origin(&self, at: usize) -> Origin {
         let line = self.lines.partition_point(|begin| *begin <= at);
         let begin = line.checked_sub(1).and_then(|line| self.lines.get(line)).copied().unwrap_or_default();
         let before = self.text.get(begin..at).map_or(0, |before| before.chars().count());

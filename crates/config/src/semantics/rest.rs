@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use crate::settings::{Generation, McpServer, McpTransport, SecretText, Size};
+use crate::mcp::{wrong_name, wrong_server};
+use crate::settings::{Generation, SecretText, Size};
 use crate::way::Way;
 
 use super::{Found, Input};
@@ -26,6 +27,8 @@ pub(super) fn check(input: &Input<'_>, found: &mut Found) {
         if !input.is_broken(&way) {
             found.problems.extend(wrong_server(server).map(|text| input.key_problem(&way, text)));
         }
+        let wrong = wrong_name(name).map(|why| format!("this server is left out: {why}"));
+        found.warnings.extend(wrong.map(|text| input.key_problem(&way, text)));
     }
     if settings.memory.url.as_ref().is_some_and(is_no_database) {
         found.problems.push(input.problem(&Way::from(["memory", "url"]), NO_DATABASE));
@@ -72,25 +75,5 @@ fn check_gateway(input: &Input<'_>, found: &mut Found) {
             let text = "this is no host's name; write it alone, such as `gateway.example.com`";
             found.problems.push(input.problem(&Way::from(["gateway", "hosts", &at.to_string()]), text));
         }
-    }
-}
-
-/// What does not fit together in a server.
-fn wrong_server(server: &McpServer) -> Option<&'static str> {
-    let is_local = match server.transport {
-        Some(McpTransport::Stdio) => true,
-        Some(McpTransport::Http | McpTransport::Sse) => false,
-        None => server.url.is_none(),
-    };
-    match (is_local, &server.command, &server.url) {
-        (_, Some(_), Some(_)) => Some("it has a `command` and a `url`; keep the one that it is reached by"),
-        (true, None, None) => {
-            Some("it has neither a `command` nor a `url`; write the one that it is reached by")
-        }
-        (true, None, Some(_)) => Some("`stdio` needs a `command`; write one, or take `http` for the `url`"),
-        (false, _, None) => {
-            Some("`http` and `sse` need a `url`; write one, or take `stdio` for the `command`")
-        }
-        (true, Some(_), None) | (false, None, Some(_)) => None,
     }
 }

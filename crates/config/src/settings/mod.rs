@@ -1,6 +1,7 @@
 //! What can be configured. The remarks on the fields are the reference for users: `docs/configuration.md` is made of them.
 
 mod agent;
+mod mcp;
 mod provider;
 mod router;
 mod servers;
@@ -17,10 +18,11 @@ pub use agent::{
     Agent, AutoLearn, Compaction, DialectChoice, Features, Generation, Limits, Memory, Mode, Permissions,
     PromptChoice, Theme, Tools, Tui,
 };
+pub use mcp::{Mcp, McpOauth, McpServer, McpTransport};
 pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};
 pub use router::RouterSettings;
 pub use servers::{
-    Gateway, GatewayLimits, GatewayLog, Hook, HookGroup, HookKind, Hooks, Mcp, McpServer, McpTransport,
+    Gateway, GatewayLimits, GatewayLog, Hook, HookGroup, HookKind, Hooks,
 };
 pub use web::{SearchEngine, Web, WebSearch};
 pub use words::{

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -103,51 +102,6 @@ impl Default for GatewayLimits {
             body_wait: Wait(Duration::from_secs(60)),
         }
     }
-}
-
-/// Tools of others.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Mcp {
-    /// The servers, by a name of your own.
-    pub servers: BTreeMap<String, McpServer>,
-}
-
-/// One server: a command to start, or a URL.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct McpServer {
-    /// How it is spoken with; when not said, `stdio` for a command and `http` for a URL.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub transport: Option<McpTransport>,
-    /// The command that starts it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// The command's arguments.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub args: Vec<String>,
-    /// Variables that the command is given.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub env: BTreeMap<String, SecretText>,
-    /// Where it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "url"))]
-    pub url: Option<String>,
-    /// Headers sent to the URL.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, SecretText>,
-}
-
-/// How an MCP server is spoken with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum McpTransport {
-    /// Over its standard input and output.
-    Stdio,
-    /// Over streamable HTTP.
-    Http,
-    /// Over HTTP with server-sent events, as older servers do.
-    Sse,
 }
 
 /// Commands that run at certain moments of a session. Each moment has a list of groups: a matcher, and its hooks. All that the user's,

@@ -7,6 +7,7 @@ use rail_stdx::{Access, replace};
 use serde::{Deserialize, Serialize};
 
 use super::kept::forget_rules;
+use crate::mcp::forget;
 use crate::regular::{is_missing, read_text};
 use crate::{Places, Trusted};
 
@@ -24,6 +25,12 @@ pub enum TrustError {
     /// The list can't be understood.
     #[error("{} is no JSON list of folders; correct or remove it", path.display())]
     Broken {
+        /// The list.
+        path: PathBuf,
+    },
+    /// What was answered of MCP servers can't be understood.
+    #[error("{} is no JSON list of answers on MCP servers, so that none is approved; correct or remove it", path.display())]
+    BrokenAnswers {
         /// The list.
         path: PathBuf,
     },
@@ -87,7 +94,7 @@ pub fn set_trusted(places: &Places, folder: &Path, trusted: Trusted) -> Result<b
             let is_kept =
                 |answer: &Answer| answer.trusted() == Trusted::No || real(answer.folder()) != folder;
             let kept: Vec<Answer> = answers.iter().filter(|answer| is_kept(answer)).cloned().collect();
-            let forgot = forget_rules(places, &folder)?;
+            let forgot = forget_rules(places, &folder)? | forget(places, &folder, None)?;
             if kept.len() == answers.len() {
                 return Ok(forgot);
             }
@@ -123,7 +130,7 @@ fn write(places: &Places, mut answers: Vec<Answer>) -> Result<bool, TrustError> 
 }
 
 /// The real name of a folder that can stand in the list.
-pub(super) fn existing(folder: &Path) -> Result<PathBuf, TrustError> {
+pub(crate) fn existing(folder: &Path) -> Result<PathBuf, TrustError> {
     let no_folder = |path: &Path, source| TrustError::NoFolder { path: path.to_owned(), source };
     let real = fs::canonicalize(folder).map_err(|source| no_folder(folder, source))?;
     if !real.is_dir() {
@@ -151,6 +158,6 @@ fn stored(places: &Places) -> Result<Vec<Answer>, TrustError> {
     }
 }
 
-pub(super) fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

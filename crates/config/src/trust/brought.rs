@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::kept::reaches;
 use super::{Wish, could, whole};
 use crate::env::{candidates, found_project};
 use crate::import::read_json;
 use crate::regular::read_text;
-use crate::{Env, PROJECT_FOLDER};
+use crate::{Env, Inputs, PROJECT_FOLDER};
 
 /// A file, the key in it that can run something, and the section of ours that it is like.
 const FILES: [(&str, &str, &str); 4] = [
@@ -48,6 +49,20 @@ pub(super) fn wishes(root: &Path) -> Vec<Wish> {
         wishes.push(Wish { origin: whole(&tools), key: String::new(), may: MAY_RUN });
     }
     wishes
+}
+
+/// The same of lists of MCP servers in other folders that the trust of this one reaches.
+pub(super) fn list_wishes(inputs: &Inputs, root: &Path) -> Vec<Wish> {
+    let lists = crate::mcp::brought(inputs).into_iter().filter(|path| {
+        let folder = path.parent();
+        folder.is_some_and(|folder| folder != root && folder.starts_with(root) && reaches(root, folder))
+    });
+    let says_something = lists.filter(|path| {
+        let is_list = |(file, ..): &&(&str, &str, &str)| path.file_name().is_some_and(|name| name == *file);
+        let key = FILES.iter().find(is_list).map_or("", |(_, key, _)| key);
+        read_text(path).is_ok_and(|text| says(&text, key))
+    });
+    says_something.map(|path| Wish { origin: whole(&path), key: String::new(), may: could("mcp") }).collect()
 }
 
 /// Whether a file says something under a key. One that can't be read may be readable for others.

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::real;
 use super::{ProjectTrust, TrustError, trust_root};
+use crate::mcp::{Approval, McpAnswers, content, layered_server, of_layer};
 use crate::regular::{is_missing, read_text};
-use crate::tree::{Node, Value};
-use crate::{Inputs, Places};
+use crate::tree::{Member, Node, Value};
+use crate::{Inputs, Kept, Layer, Places};
 
 /// What the user allowed in one folder.
 #[derive(Clone, Serialize, Deserialize)]
@@ -21,21 +22,22 @@ struct Folder {
     rules: Vec<String>,
 }
 
-/// The rules that the user allowed for always in the project of the working folder.
+/// What the user allowed for always, and added, in the project of the working folder.
 ///
 /// # Errors
-/// The list is there and can't be read.
-pub(crate) fn kept_rules(inputs: &Inputs, places: Option<&Places>) -> Result<Vec<String>, TrustError> {
+/// A list is there and can't be read.
+pub(crate) fn kept(inputs: &Inputs, places: Option<&Places>) -> Result<Kept, TrustError> {
     let root = trust_root(&inputs.env, &inputs.working_folder);
     let (Some(places), Some(root), ProjectTrust::Stored) = (places, root, inputs.trust) else {
-        return Ok(Vec::new());
+        return Ok(Kept::default());
     };
     if !reaches(&root, &inputs.working_folder) {
-        return Ok(Vec::new());
+        return Ok(Kept::default());
     }
     let root = real(&root);
-    let here = stored(places)?.into_iter().filter(|kept| kept.folder == root);
-    Ok(here.flat_map(|kept| kept.rules).collect())
+    let here = stored(places)?.into_iter().filter(|kept| kept.folder == root).collect::<Vec<_>>().into_iter();
+    let rules = here.flat_map(|kept| kept.rules).collect();
+    Ok(Kept { rules, servers: Some((root, McpAnswers::stored(places)?)) })
 }
 
 /// Whether what is allowed at a root is allowed in a folder below it: in a repository, which is one thing. Else a folder of downloads would
@@ -94,6 +96,40 @@ pub(super) fn only_kept(permissions: &mut Node, kept: &[String]) -> Left {
             rules.retain(|rule| rule.text().is_some_and(|text| kept.contains(&text.value)));
             all &= rules.len() == before;
             !rules.is_empty()
+        }
+        _ => {
+            all = false;
+            false
+        }
+    });
+    match (all, table.is_empty()) {
+        (true, _) => Left::All,
+        (false, false) => Left::Some,
+        (false, true) => Left::Nothing,
+    }
+}
+
+/// Takes out of an `mcp` section all but servers that the user added.
+pub(super) fn only_kept_servers(mcp: &mut Node, kept: &Kept) -> Left {
+    let Some((folder, answers)) = &kept.servers else { return Left::Nothing };
+    let Value::Table(table) = &mut mcp.value else { return Left::Nothing };
+    let member = Member {
+        key: mcp.origin.clone(),
+        node: Node { origin: mcp.origin.clone(), value: Value::Table(table.clone()) },
+    };
+    let whole = Node { origin: mcp.origin.clone(), value: Value::Table([("mcp".to_owned(), member)].into()) };
+    let is_kept = |name: &str| {
+        let server = of_layer(Layer::ProjectLocal, &whole).into_iter().find(|server| server.name == name);
+        let server = server.and_then(|server| layered_server(&server).ok());
+        server.is_some_and(|server| answers.of(folder, name, &content(&server)) == Approval::Approved)
+    };
+    let mut all = true;
+    table.retain(|key, member| match &mut member.node.value {
+        Value::Table(servers) if key == "servers" => {
+            let before = servers.len();
+            servers.retain(|name, _| is_kept(name));
+            all &= servers.len() == before;
+            !servers.is_empty()
         }
         _ => {
             all = false;

@@ -9,6 +9,7 @@ mod import;
 mod keyring;
 mod layers;
 mod machine;
+mod mcp;
 #[cfg(unix)]
 mod odd_files;
 mod permissions;

@@ -25,6 +25,9 @@ pub(super) fn message(call: &HookedCall, question: &Question) -> String {
             Facet::Exec(exec) => writeln!(text, "  run {}", exec.command),
             Facet::Net(host) => writeln!(text, "  speak with {host}"),
             Facet::Foreign => writeln!(text, "  run a tool of somebody else"),
+            Facet::Skill { name, folder, from } => {
+                writeln!(text, "  follow the skill {name}, {from}, in {}", folder.display())
+            }
         };
     }
     let _ = writeln!(text, "Asked because {}.", question.reason.why);

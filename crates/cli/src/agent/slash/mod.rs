@@ -98,7 +98,7 @@ fn run(builtin: Builtin, args: &str, ground: &Ground) -> Result<Step, Failure> {
         Builtin::Resume => absent(builtin, "go on with a session by `rail -c` or `rail -r ID`"),
         Builtin::Agents => Ok(Step::Say(listed::agents(ground))),
         Builtin::Skills => Ok(Step::Say(listed::skills(ground))),
-        Builtin::Mcp => absent(builtin, "there are none in this version"),
+        Builtin::Mcp => Ok(Step::Say(crate::mcp::listed(&ground.prepared.mcp).trim_end().to_owned())),
         Builtin::Theme | Builtin::Quit => absent(builtin, "without one there is nothing to change or leave"),
     }
 }

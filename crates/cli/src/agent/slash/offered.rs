@@ -37,7 +37,7 @@ pub(crate) fn offered(prepared: &Prepared) -> Vec<Offered> {
 /// Whether a command does something without a terminal interface.
 fn works(builtin: Builtin) -> bool {
     match builtin {
-        Builtin::Mcp | Builtin::Resume | Builtin::Theme | Builtin::Quit => false,
+        Builtin::Resume | Builtin::Theme | Builtin::Quit => false,
         Builtin::Help
         | Builtin::Agents
         | Builtin::Skills
@@ -48,6 +48,7 @@ fn works(builtin: Builtin) -> bool {
         | Builtin::Generation
         | Builtin::Permissions
         | Builtin::Memory
+        | Builtin::Mcp
         | Builtin::Hooks
         | Builtin::Todo
         | Builtin::Plan
