@@ -80,7 +80,7 @@ fn what_is_wrong_with_flags_is_said_with_exit_2() {
         (&["-p", "hi", "--permission-prompt-tool", "me"], "`me` can't be asked; say `stdio`, or a tool"),
         (&["-p", "hi", "--permission-prompt-tool", "stdio"], "without `--input-format stream-json`"),
         (&["--input-format", "stream-json"], "needs `--output-format stream-json`"),
-        (&["-p", "hi", "--mcp-config", "{]"], "--mcp-config: this is no JSON object"),
+        (&["-p", "hi", "--mcp-config", "{]"], "--mcp-config: this is no JSON"),
         (&["-p", "hi", "--settings", "/no/such/file"], "--settings: /no/such/file can't be read"),
         (&["-p", "hi", "--session-id", "x"], "--session-id"),
     ] {

@@ -269,3 +269,87 @@ fn comma_after(text: &str, at: usize) -> Option<usize> {
 fn joined(text: &str, begin: usize, end: usize, new: &str) -> String {
     format!("{}{new}{}", text.get(..begin).unwrap_or_default(), text.get(end..).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WAY: &[&str] = &["mcpServers"];
+
+    fn server() -> McpServer {
+        McpServer { command: Some("c".to_owned()), ..McpServer::default() }
+    }
+
+    fn added(text: &str) -> String {
+        with(text, WAY, "new", &server()).map_or_else(|error| error, |with| with.text)
+    }
+
+    /// The keys of the servers in a text.
+    fn names(text: &str) -> Vec<String> {
+        let json = parsed(text).map(|json| json.value);
+        let Ok(JsonValue::Table(root)) = json else { return Vec::new() };
+        let servers =
+            root.into_iter().find(|member| member.key == "mcpServers").map(|member| member.json.value);
+        let Some(JsonValue::Table(servers)) = servers else { return Vec::new() };
+        servers.into_iter().map(|member| member.key).collect()
+    }
+
+    #[test]
+    fn texts_stay_as_they_were_laid_out() {
+        let new = r#"{"type":"stdio","command":"c"}"#;
+        for (text, expected) in [
+            ("{}", format!(r#"{{"mcpServers": {{"new":{new}}}}}"#)),
+            (r#"{"mcpServers": {}}"#, format!(r#"{{"mcpServers": {{"new": {new}}}}}"#)),
+            (r#"{"mcpServers": {"a": {}}}"#, format!(r#"{{"mcpServers": {{"a": {{}}, "new": {new}}}}}"#)),
+            (r#"{"mcpServers": {"a": {},}}"#, format!(r#"{{"mcpServers": {{"a": {{}}, "new": {new}}}}}"#)),
+            (
+                r#"{"mcpServers": {"new": 5}, "x": 1}"#,
+                format!(r#"{{"mcpServers": {{"new": {new}}}, "x": 1}}"#),
+            ),
+        ] {
+            assert_eq!(added(text), expected, "{text}");
+        }
+        let tabs = "{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {}\r\n\t}\r\n}\r\n";
+        let expected = "{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {},\r\n\t\t\"new\": {\r\n\t\t\t\"type\": \"stdio\",\r\n\t\t\t\"command\": \"c\"\r\n\t\t}\r\n\t}\r\n}\r\n";
+        assert_eq!(added(tabs), expected);
+        assert_eq!(without(expected, WAY, "new"), Ok(Some(tabs.to_owned())));
+        assert_eq!(without(tabs, WAY, "b"), Ok(None));
+        assert!(
+            with("[]", WAY, "new", &server()).is_err()
+                && with("{\"mcpServers\": 5}", WAY, "new", &server()).is_err()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_it(text in "[\\[\\]{}\",:/* \n]{0,20}") {
+            // What was written can be read, and has the server.
+            if let Ok(with) = with(&text, WAY, "new", &server()) {
+                prop_assert!(names(&with.text).contains(&"new".to_owned()), "{}", with.text);
+            }
+            let _ = without(&text, WAY, "new");
+        }
+
+        #[test]
+        fn others_stay(
+            blanks in prop::collection::vec(prop_oneof![Just(""), Just(" "), Just("\n  "), Just(" /* r */ "), Just(" // r\n")], 8),
+            count in 0_usize..4,
+            at in 0_usize..4,
+        ) {
+            let blank = |at: usize| blanks.get(at % blanks.len()).copied().unwrap_or_default();
+            let members: Vec<String> = (0..count).map(|at| format!("{}\"s{at}\":{}{{}}{}", blank(at), blank(at + 1), blank(at + 2))).collect();
+            let text = format!("{{{}\"mcpServers\": {{{}{}}}{}}}", blank(5), members.join(","), blank(6), blank(7));
+            let before = names(&text);
+            prop_assert_eq!(before.len(), count);
+            let more = with(&text, WAY, "new", &server()).map(|with| with.text).unwrap_or_default();
+            prop_assert_eq!(names(&more), before.iter().cloned().chain(["new".to_owned()]).collect::<Vec<_>>(), "{}", more);
+            let gone = format!("s{at}");
+            if let Ok(Some(less)) = without(&more, WAY, &gone) {
+                let expected: Vec<String> = names(&more).into_iter().filter(|name| *name != gone).collect();
+                prop_assert_eq!(names(&less), expected, "{}", less);
+            }
+        }
+    }
+}
