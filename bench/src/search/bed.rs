@@ -61,7 +61,7 @@ impl Bed {
         let executor = Arc::new(Executor::new(Parts {
             registry: Registry::new(tools),
             session: Arc::new(session),
-            policy: Policy { folders: vec![root.clone()], ..Policy::default() },
+            policy: Policy { folders: vec![root.clone()], ..Policy::default() }.into(),
             asks: Arc::new(Yes),
             hooks: Arc::new(NoHooks),
             watch: Arc::new(Blind),

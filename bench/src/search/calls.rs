@@ -33,7 +33,7 @@ pub(crate) struct Input {
 impl Tool for Nothing {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "nothing",
         title: "Nothing",
         summary: "Does nothing",

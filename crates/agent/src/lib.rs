@@ -8,5 +8,6 @@ pub mod machine;
 pub mod memory;
 pub mod prompt;
 pub mod repeat;
+pub mod team;
 
 pub use driver::{Agent, Begin, Errands, Handle, Numbered, OpenError, Setup};

@@ -3,15 +3,15 @@ use rail_permit::Level;
 
 /// What is known of a tool without running it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Card {
+pub struct Card<'a> {
     /// Its name in the native dialect, `edit_file`.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Its name for people, `Edit`.
-    pub title: &'static str,
+    pub title: &'a str,
     /// What it is for, in a sentence without a full stop.
-    pub summary: &'static str,
+    pub summary: &'a str,
     /// What a model must know to use it well; it lives in a file beside the tool's.
-    pub prompt: &'static str,
+    pub prompt: &'a str,
     /// The generation it came with.
     pub generation: Generation,
     /// What kind of thing it does.
@@ -59,9 +59,9 @@ pub struct Example {
     pub after: &'static [(&'static str, &'static str)],
 }
 
-impl Card {
+impl<'a> Card<'a> {
     /// What a model is told in the tool's declaration.
-    pub fn description(&self) -> &'static str {
+    pub fn description(&self) -> &'a str {
         match self.shown {
             Shown::Whole | Shown::InDialect(_) => self.prompt,
             Shown::Brief => self.summary,

@@ -6,7 +6,9 @@ use rail_sandbox::Shape;
 use tokio_util::sync::CancellationToken;
 
 use crate::names::meant;
-use crate::{Asks, Choices, Chosen, Files, Session, ToolFault};
+use crate::{
+    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Files, Inquiry, Session, Told, ToolFault,
+};
 
 /// What a tool may know to say what it will touch.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +135,27 @@ impl ToolCx {
             () = self.cancel.cancelled() => Err(ToolFault::new("the question was taken back before it was answered")),
             chosen = self.person.asks.choose(&self.person.id, choices) => Ok(chosen),
         }
+    }
+
+    /// Asks a model outside of the conversation. The question is taken back when nobody wants the result any more.
+    ///
+    /// # Errors
+    /// There is no answer, or it was taken back.
+    pub async fn ask(&self, inquiry: Inquiry) -> Result<Told, ToolFault> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(ToolFault::new("the model was not asked to its end: the call was cancelled")),
+            told = self.session.models.ask(inquiry, &self.cancel) => told.map_err(ToolFault::new),
+        }
+    }
+
+    /// Has another agent do a task. It ends by itself when nobody wants the result any more.
+    ///
+    /// # Errors
+    /// It could not be begun, or ended without an answer.
+    pub async fn delegate(&self, task: AgentTask) -> Result<AgentDone, ToolFault> {
+        let call = AgentCall { id: &self.person.id, progress: &self.progress, cancel: &self.cancel };
+        self.session.agents.run(task, call).await
     }
 
     /// The absolute path that a model means, as [`FacetCx::path`] has it.

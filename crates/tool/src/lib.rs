@@ -1,5 +1,7 @@
 //! What a tool is, which there are, and how a call of one is run.
 
+mod agents;
+mod allowed;
 mod appeared;
 mod card;
 mod cx;
@@ -9,6 +11,7 @@ mod executor;
 mod files;
 mod hidden;
 mod limits;
+mod models;
 mod names;
 mod near;
 mod numbers;
@@ -28,12 +31,15 @@ mod tree;
 mod words;
 mod writing;
 
+pub use agents::{AgentCall, AgentDone, AgentTask, Agents};
+pub use allowed::Allowed;
 pub use card::{Card, Example, Lane, Shown};
 pub use cx::{FacetCx, Progress, ToolCx};
 pub use event::{End, Outcome, ToolEvent};
 pub use executor::{Executor, Parts, kept_in};
 pub use files::{Disk, Entry, EntryKind, FileFault, Files, Opened};
 pub use limits::{Limits, ReadLimits, SearchLimits};
+pub use models::{Inquired, Inquiry, Models, Told};
 pub use names::shown;
 pub use near::{Link, LinkEnd, Reach};
 pub use numbers::{digits, size};

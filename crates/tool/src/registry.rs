@@ -28,7 +28,7 @@ impl Registry {
 
     /// Those of them whose card this wants.
     #[must_use]
-    pub fn only(&self, wants: impl Fn(&Card) -> bool) -> Self {
+    pub fn only(&self, wants: impl Fn(&Card<'_>) -> bool) -> Self {
         Self::new(self.tools.iter().filter(|tool| wants(&tool.card())).cloned())
     }
 

@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rail_sandbox::Support;
 
-use crate::{Limits, Services, Stamps};
+use crate::agents::NoAgents;
+use crate::models::NoModels;
+use crate::{Agents, Limits, Models, Services, Stamps};
 
 /// What all calls of a session share.
 #[derive(Debug)]
@@ -36,6 +38,12 @@ pub struct Session {
     pub stamps: Stamps,
     /// What tools keep.
     pub services: Services,
+    /// The models that tools ask.
+    pub models: Arc<dyn Models>,
+    /// The agents that calls set to work.
+    pub agents: Arc<dyn Agents>,
+    /// Held by a call while it writes or runs something: all agents of one workspace share it.
+    pub writers: Arc<tokio::sync::Mutex<()>>,
     cwd: Mutex<PathBuf>,
 }
 
@@ -69,6 +77,9 @@ impl Session {
             memory_files: rail_config::settings::Agent::default().memory_files,
             stamps: Stamps::default(),
             services: Services::default(),
+            models: Arc::new(NoModels),
+            agents: Arc::new(NoAgents),
+            writers: Arc::default(),
         }
     }
 

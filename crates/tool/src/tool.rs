@@ -21,7 +21,7 @@ pub trait Tool: Send + Sync + 'static {
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// What is known of it without running it.
-    const CARD: Card;
+    const CARD: Card<'static>;
 
     /// What a call will touch. It looks at nothing but its input.
     fn facets(input: &Self::Input, cx: &FacetCx<'_>) -> Vec<Facet>;
@@ -36,7 +36,7 @@ pub trait Tool: Send + Sync + 'static {
 /// A tool whatever its input: a built-in one, or one of somebody else.
 pub trait AnyTool: Send + Sync {
     /// What is known of it without running it.
-    fn card(&self) -> Card;
+    fn card(&self) -> Card<'_>;
     /// The JSON Schema of what it takes.
     fn schema(&self) -> Value;
     /// Calls and what they give.
@@ -46,6 +46,17 @@ pub trait AnyTool: Send + Sync {
     /// # Errors
     /// What does not fit.
     fn admit(&self, arguments: Value) -> Result<Box<dyn Admitted>, InputFault>;
+
+    /// Whether calls of it stand for calls of other tools.
+    fn brings_others(&self) -> bool {
+        false
+    }
+
+    /// The call that one of this tool stands for, if it only brings another's: that tool's name and arguments. All that is done with a
+    /// call, its judgement above all, is done with that one.
+    fn stands_for(&self, _arguments: &Value) -> Option<(String, Value)> {
+        None
+    }
 
     /// The tool as a model is told of it, in the native dialect.
     fn declare(&self) -> ToolDecl {
@@ -97,7 +108,7 @@ struct Call<T: Tool> {
 }
 
 impl<T: Tool> AnyTool for T {
-    fn card(&self) -> Card {
+    fn card(&self) -> Card<'_> {
         T::CARD
     }
 

@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Input {
 impl Tool for ApplyPatch {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "apply_patch",
         title: "Patch",
         summary: "Changes several files by one patch, all or none",

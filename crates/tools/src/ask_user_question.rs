@@ -44,7 +44,7 @@ struct Offered {
 impl Tool for AskUserQuestion {
     type Input = AskUserQuestionInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "ask_user_question",
         title: "Ask",
         summary: "Asks the user to choose, where only they can decide and the work depends on it",

@@ -66,7 +66,7 @@ enum Over {
 impl Tool for Bash {
     type Input = BashInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "bash",
         title: "Bash",
         summary: "Runs a shell command",

@@ -48,7 +48,7 @@ pub(crate) struct BashOutputInput {
 impl Tool for BashOutput {
     type Input = BashOutputInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "bash_output",
         title: "Bash output",
         summary: "Reads what a command in the background printed, and gives it input",

@@ -38,7 +38,7 @@ pub(crate) struct Input {
 impl Tool for EditFile {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "edit_file",
         title: "Edit",
         summary: "Replaces a text in a file by another",

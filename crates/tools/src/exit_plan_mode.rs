@@ -18,7 +18,7 @@ pub(crate) struct ExitPlanModeInput {
 impl Tool for ExitPlanMode {
     type Input = ExitPlanModeInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "exit_plan_mode",
         title: "Plan",
         summary: "Shows the user the plan; if they approve it, plan mode ends",

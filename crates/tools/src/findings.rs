@@ -44,7 +44,7 @@ enum Action {
 impl Tool for Findings {
     type Input = FindingsInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "findings",
         title: "Findings",
         summary: "Keeps short notes of what you find out while planning, and lists them again",

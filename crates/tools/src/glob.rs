@@ -58,7 +58,7 @@ impl Input {
 impl Tool for Glob {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "glob",
         title: "Find files",
         summary: "Finds files by a pattern for their paths",

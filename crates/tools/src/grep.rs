@@ -75,7 +75,7 @@ enum Mode {
 impl Tool for Grep {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "grep",
         title: "Search",
         summary: "Searches the contents of files by a regular expression",

@@ -25,7 +25,7 @@ pub(crate) struct KillBashInput {
 impl Tool for KillBash {
     type Input = KillBashInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "kill_bash",
         title: "Kill bash",
         summary: "Ends a command in the background",

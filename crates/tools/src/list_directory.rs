@@ -32,7 +32,7 @@ pub(crate) struct Input {
 impl Tool for ListDirectory {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "list_directory",
         title: "List",
         summary: "Lists what stands in a folder",

@@ -41,7 +41,7 @@ pub(crate) struct OneEdit {
 impl Tool for MultiEdit {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "multi_edit",
         title: "Edit",
         summary: "Makes several edits of one file, all or none: `edits` is a list of `old_string` and `new_string` as in `edit_file`",

@@ -54,7 +54,7 @@ pub(crate) enum EditMode {
 impl Tool for NotebookEdit {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "notebook_edit",
         title: "Edit notebook",
         summary: "Replaces, inserts or deletes one cell of a Jupyter notebook",

@@ -18,7 +18,7 @@ pub(crate) struct PlanModeInput {
 impl Tool for PlanMode {
     type Input = PlanModeInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "plan_mode",
         title: "Plan",
         summary: "Proposes to the user to plan first, for large or unclear changes; nothing is changed until they approve the plan",

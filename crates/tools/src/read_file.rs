@@ -39,7 +39,7 @@ pub(crate) struct Input {
 impl Tool for ReadFile {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "read_file",
         title: "Read",
         summary: "Reads a file: text with numbered lines, an image, a notebook",

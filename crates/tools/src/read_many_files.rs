@@ -57,7 +57,7 @@ struct Filtering {
 impl Tool for ReadManyFiles {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "read_many_files",
         title: "Read files",
         summary: "Reads several text files at once, by paths, folders or patterns",

@@ -63,7 +63,7 @@ struct Thought {
 impl Tool for SequentialThinking {
     type Input = SequentialThinkingInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "sequentialthinking",
         title: "Think",
         summary: "Thinks a hard problem through in numbered steps that can be revised and branched",

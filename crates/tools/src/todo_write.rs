@@ -21,7 +21,7 @@ pub(crate) struct TodoWriteInput {
 impl Tool for TodoWrite {
     type Input = TodoWriteInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "todo_write",
         title: "Todos",
         summary: "Keeps the list of things to do, which the user sees",

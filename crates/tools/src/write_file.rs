@@ -29,7 +29,7 @@ pub(crate) struct Input {
 impl Tool for WriteFile {
     type Input = Input;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "write_file",
         title: "Write",
         summary: "Writes a whole file",

@@ -1,9 +1,9 @@
 use rail_config::Trusted;
 use rail_model::Part;
 use rail_permit::Rule;
-use rail_repair::Mapping;
 use rail_tool::BoxFuture;
 
+use super::files::native;
 use super::template::{Given, Piece, has_given, template};
 use super::{CustomCommand, Owner, words};
 
@@ -123,10 +123,6 @@ fn rules(command: &CustomCommand, problems: &mut Vec<String>) -> Vec<Rule> {
         ));
         return Vec::new();
     }
-    let native = |name: &str| {
-        let known = Mapping::names().filter_map(Mapping::builtin).find_map(|mapping| mapping.native(name));
-        known.or_else(|| name.starts_with("mcp__").then_some(name)).map(str::to_owned)
-    };
     let origin = format!("the command /{name}");
     let rules = written.iter().map(|text| Rule::parse(text, origin.clone(), &native));
     rules

@@ -1,7 +1,7 @@
 use rail_stdx::nearest;
 
 use super::custom::read_folder;
-use super::{Builtin, CommandFolder, CustomCommand, SlashCommand, parse};
+use super::{Builtin, CustomCommand, OwnedFolder, SlashCommand, parse};
 
 /// The commands of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -30,7 +30,7 @@ pub enum Typed<'a> {
 
 impl Commands {
     /// Reads the commands of these folders; of two with one name the first counts.
-    pub fn load(folders: &[CommandFolder]) -> Self {
+    pub fn load(folders: &[OwnedFolder]) -> Self {
         let mut all = Self::default();
         for folder in folders {
             for command in read_folder(folder, &mut all.problems) {

@@ -3,6 +3,7 @@
 mod builtin;
 mod custom;
 mod expand;
+pub(crate) mod files;
 mod front;
 mod list;
 mod mentions;
@@ -10,8 +11,9 @@ mod parse;
 mod template;
 
 pub use builtin::Builtin;
-pub use custom::{ByModel, CommandFolder, CustomCommand, Owner, folders};
+pub use custom::{ByModel, CustomCommand};
 pub use expand::{Attached, Expanded, Sources, expand};
+pub use files::{FileKind, OwnedFolder, Owner, Places};
 pub use front::{Front, FrontError, front};
 pub use list::{Commands, Typed};
 pub use mentions::{Mention, mentions};

@@ -91,7 +91,7 @@ impl Errands {
             registry: rail_tools::registry(),
             dialect: Dialect::default(),
             session: Arc::clone(&self.session),
-            policy,
+            policy: policy.into(),
             asks: Arc::new(Nobody),
             hooks: Arc::clone(&self.hooks),
             watch: Arc::new(Nobody),

@@ -151,7 +151,7 @@ impl Agent {
         let executor = Executor::new(Parts {
             registry: heads.registry().clone(),
             session: Arc::clone(&session),
-            policy: setup.policy,
+            policy: setup.policy.into(),
             asks: Arc::new(line.clone()),
             hooks: Arc::clone(&hooks) as Arc<dyn rail_tool::Hooks>,
             watch: Arc::new(line.clone()),

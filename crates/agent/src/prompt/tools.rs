@@ -80,7 +80,7 @@ fn told(registry: &Registry) -> impl Iterator<Item = &'static Lean> {
 }
 
 /// The native names of the tools that a dialect shows.
-pub(super) fn full_names(registry: &Registry, dialect: &str) -> Vec<&'static str> {
+pub(super) fn full_names<'a>(registry: &'a Registry, dialect: &'a str) -> Vec<&'a str> {
     registry.in_dialect(dialect).map(|tool| tool.card().name).collect()
 }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use rail_agent::commands::{
-    Attached, ByModel, CommandFolder, Commands, CustomCommand, Expanded, Owner, Sources, Typed, expand,
+    Attached, ByModel, Commands, CustomCommand, Expanded, OwnedFolder, Owner, Sources, Typed, expand,
 };
 use rail_config::Trusted;
 use rail_model::Part;
@@ -21,7 +21,7 @@ fn write(root: &Path, files: &[(&str, &str)]) {
 }
 
 fn commands(root: &Path) -> Commands {
-    let folder = |path: &str, owner| CommandFolder { path: root.join(path), owner };
+    let folder = |path: &str, owner| OwnedFolder { path: root.join(path), owner, within: None };
     Commands::load(&[
         folder("project", Owner::Project(Trusted::Yes)),
         folder("missing", Owner::Project(Trusted::Yes)),

@@ -20,3 +20,4 @@ mod loop_switch;
 mod loop_turns;
 mod memory;
 mod prompt;
+mod team_types;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use rail_agent::commands::{Commands, folders};
+use rail_agent::commands::{Commands, FileKind, Places};
 use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
 use rail_agent::{Agent, Begin, Handle, Setup};
@@ -95,7 +95,8 @@ pub(crate) fn prepare_from(
         places.and_then(|places| places.project.as_deref().and_then(Path::parent)).map(Path::to_owned);
     let project = project.map_or_else(workspace, Ok)?;
     let config = places.map(|places| places.config.as_path());
-    let commands = Commands::load(&folders(&project, trusted, config, inputs.env.home()));
+    let places = Places { project: &project, trusted, config, home: inputs.env.home() };
+    let commands = Commands::load(&places.folders(FileKind::Commands));
     Ok(Prepared {
         bypass_refused: flags.permission.bypass_refused(&inputs.env),
         servers: claude.servers.clone(),

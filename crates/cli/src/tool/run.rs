@@ -71,7 +71,7 @@ impl Run {
         let parts = Parts {
             registry,
             session: Arc::clone(&session),
-            policy,
+            policy: policy.into(),
             asks: Arc::new(asks),
             hooks: Arc::new(NoHooks),
             watch: Arc::new(Progress),

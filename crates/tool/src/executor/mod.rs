@@ -6,10 +6,11 @@ mod faults;
 mod stages;
 mod truncate;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rail_model::{Part, ToolCall};
+use rail_model::{CallKind, Part, ToolCall};
 use rail_permit::{Mode, Policy};
 use rail_repair::{Catalog, Repair, settle};
 use serde_json::Value;
@@ -17,8 +18,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AnyTool, Asks, Dialect, End, Hooks, Lane, Outcome, OutputNote, Registry, Session, Spoken, ToolEvent,
-    Watch,
+    Allowed, AnyTool, Asks, Dialect, End, Hooks, Lane, Outcome, OutputNote, Registry, Session, Spoken,
+    ToolEvent, Watch,
 };
 use stages::Stopped;
 pub use truncate::kept_in;
@@ -28,7 +29,7 @@ pub struct Executor {
     registry: Registry,
     catalog: Catalog,
     session: Arc<Session>,
-    policy: Mutex<Arc<Policy>>,
+    allowed: Allowed,
     asks: Arc<dyn Asks>,
     hooks: Arc<dyn Hooks>,
     watch: Arc<dyn Watch>,
@@ -42,7 +43,7 @@ pub struct Parts {
     /// What all calls share.
     pub session: Arc<Session>,
     /// What the user allows.
-    pub policy: Policy,
+    pub policy: Allowed,
     /// Who answers questions.
     pub asks: Arc<dyn Asks>,
     /// What the user runs around calls.
@@ -56,26 +57,67 @@ pub struct Parts {
 impl Executor {
     /// An executor of these parts.
     pub fn new(parts: Parts) -> Self {
-        let Parts { registry, session, policy, asks, hooks, watch, dialect } = parts;
+        let Parts { registry, session, policy: allowed, asks, hooks, watch, dialect } = parts;
         let (catalog, spoken) = (registry.catalog(), Spoken::of(&registry, dialect));
-        let policy = Mutex::new(Arc::new(policy));
-        Self { registry, catalog, session, policy, asks, hooks, watch, spoken }
+        Self { registry, catalog, session, allowed, asks, hooks, watch, spoken }
+    }
+
+    /// The same with other tools; what is allowed in one is allowed in the other.
+    #[must_use]
+    pub fn with_tools(&self, registry: Registry) -> Self {
+        Self::new(Parts {
+            registry,
+            session: Arc::clone(&self.session),
+            policy: self.allowed.clone(),
+            asks: Arc::clone(&self.asks),
+            hooks: Arc::clone(&self.hooks),
+            watch: Arc::clone(&self.watch),
+            dialect: self.spoken.dialect(),
+        })
+    }
+
+    /// The tools it knows.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// What the user allows now, answers of this session included.
     pub fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.lock().unwrap_or_else(PoisonError::into_inner))
+        self.allowed.now()
     }
 
     /// Changes what the user allows.
     pub fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
-        change(Arc::make_mut(&mut self.policy.lock().unwrap_or_else(PoisonError::into_inner)));
+        self.allowed.change(change);
     }
 
     /// The tool and the arguments that a call means, mended where they can be; nothing if no call comes of it.
     pub fn understood(&self, call: &ToolCall) -> Option<(&Arc<dyn AnyTool>, Value)> {
-        let settled = settle(call, &self.catalog, rail_repair::End::Closed).ok()?;
+        let settled = settle(&self.meant(call), &self.catalog, rail_repair::End::Closed).ok()?;
         Some((self.registry.get(&settled.call.name)?, settled.arguments))
+    }
+
+    /// The call that is to be done: another one, where a tool only brings another's.
+    fn meant<'a>(&self, call: &'a ToolCall) -> Cow<'a, ToolCall> {
+        let other = || {
+            let found = self.catalog.find(&call.name);
+            let tool = self.registry.get(&found.tool()?.name)?;
+            // Most tools bring no other's: nothing is read for them.
+            if !tool.brings_others() {
+                return None;
+            }
+            let settled = settle(call, &self.catalog, rail_repair::End::Closed).ok()?;
+            tool.stands_for(&settled.arguments)
+        };
+        match other() {
+            Some((name, arguments)) => Cow::Owned(ToolCall {
+                id: call.id.clone(),
+                name,
+                arguments: arguments.to_string(),
+                kind: CallKind::Function,
+            }),
+            None => Cow::Borrowed(call),
+        }
     }
 
     /// Runs the calls of one answer: those that only read side by side, those that change something alone and in order.
@@ -112,7 +154,7 @@ impl Executor {
         let began = now();
         self.watch.event(ToolEvent::Start { call: call.clone() });
         let mut repairs = Vec::new();
-        let outcome = match self.stages(&call, cancel, &mut repairs).await {
+        let outcome = match self.stages(&self.meant(&call), cancel, &mut repairs).await {
             Ok(output) => Outcome {
                 end: End::Done,
                 parts: output.parts,
@@ -142,10 +184,11 @@ impl Executor {
     }
 
     fn is_planning(&self) -> bool {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner).mode == Mode::Plan
+        self.policy().mode == Mode::Plan
     }
 
     fn lane(&self, call: &ToolCall) -> Lane {
+        let call = self.meant(call);
         let tool = self.catalog.find(&call.name).tool().and_then(|tool| self.registry.get(&tool.name));
         tool.map_or(Lane::Shared, |tool| tool.card().lane)
     }

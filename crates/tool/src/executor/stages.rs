@@ -16,8 +16,8 @@ use crate::appeared::Absent;
 use crate::cx::Person;
 use crate::words::Names;
 use crate::{
-    Admitted, AnyTool, Display, End, Given, HookSay, HookedCall, InputFault, Outcome, OutputNote, Progress,
-    Shown, ToolCx, ToolEvent, ToolOutput, shape,
+    Admitted, AnyTool, Display, End, Given, HookSay, HookedCall, InputFault, Lane, Outcome, OutputNote,
+    Progress, Shown, ToolCx, ToolEvent, ToolOutput, shape,
 };
 
 /// How long a tool has to put things in order when its call is cancelled, before it is broken off.
@@ -228,6 +228,15 @@ impl Executor {
         let person =
             Person { id: seen.id.clone(), asks: Arc::clone(&self.asks), wants_plan: self.is_planning() };
         let cx = ToolCx::new(grant, Arc::clone(&self.session), shape, progress, token, person);
+        // What writes waits for what writes in other agents of this workspace.
+        let writes = card.lane == Lane::Exclusive && matches!(card.level, Level::Write | Level::Execute);
+        let _writing = match writes {
+            true => Some(tokio::select! {
+                writing = Arc::clone(&self.session.writers).lock_owned() => writing,
+                () = cancel.cancelled() => return (seen, Err(Stopped::cancelled())),
+            }),
+            false => None,
+        };
         // Not in a task of its own: another thread would take that up, and had to be woken first. It ends when it is dropped, so
         // nothing runs on that nobody waits for.
         let ended = tokio::select! {
@@ -330,11 +339,11 @@ impl Stopped {
 
 /// The tools that were explained in this session.
 #[derive(Default)]
-struct Explained(std::sync::Mutex<std::collections::BTreeSet<&'static str>>);
+struct Explained(std::sync::Mutex<std::collections::BTreeSet<String>>);
 
 impl Explained {
-    fn first(&self, name: &'static str) -> bool {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name)
+    fn first(&self, name: &str) -> bool {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name.to_owned())
     }
 }
 

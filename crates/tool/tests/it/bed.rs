@@ -34,7 +34,7 @@ pub(crate) struct Stage {
     pub(crate) log: Mutex<Vec<String>>,
 }
 
-const fn card(name: &'static str, level: Level, lane: Lane, shown: Shown) -> Card {
+const fn card(name: &'static str, level: Level, lane: Lane, shown: Shown) -> Card<'static> {
     let generation = Generation::Gen1;
     Card {
         name,
@@ -54,7 +54,7 @@ macro_rules! told {
 
         impl Tool for $tool {
             type Input = Orders;
-            const CARD: Card = $card;
+            const CARD: Card<'static> = $card;
 
             fn facets(input: &Orders, cx: &FacetCx<'_>) -> Vec<Facet> {
                 if input.order == "read" { vec![Facet::Read(cx.path(&input.text))] } else { Vec::new() }
@@ -187,7 +187,7 @@ impl Bed {
         let executor = Executor::new(Parts {
             registry: Registry::new(tools),
             session: Arc::clone(&session),
-            policy,
+            policy: policy.into(),
             asks: Arc::clone(&front) as Arc<dyn Asks>,
             hooks,
             watch: Arc::clone(&front) as Arc<dyn Watch>,

@@ -104,11 +104,12 @@ fn reference(registry: &Registry) -> String {
     out
 }
 
-fn shown(registry: &Registry, dialect: &str) -> BTreeMap<&'static str, ToolDecl> {
-    registry.shown(dialect, &Limits::default()).map(|(tool, declared)| (tool.card().name, declared)).collect()
+fn shown(registry: &Registry, dialect: &str) -> BTreeMap<String, ToolDecl> {
+    let named = |(tool, declared): (&dyn AnyTool, ToolDecl)| (tool.card().name.to_owned(), declared);
+    registry.shown(dialect, &Limits::default()).map(named).collect()
 }
 
-fn section(out: &mut String, tool: &dyn AnyTool, declared: &[BTreeMap<&'static str, ToolDecl>; 4]) {
+fn section(out: &mut String, tool: &dyn AnyTool, declared: &[BTreeMap<String, ToolDecl>; 4]) {
     let card = tool.card();
     let lane = match card.lane {
         Lane::Shared => "may run beside other calls",

@@ -31,7 +31,7 @@ const WRITES: usize = 2_000;
 impl Tool for Racer {
     type Input = Race;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "racer",
         title: "Racer",
         summary: "Writes very often.",
@@ -161,7 +161,7 @@ struct Nothing {}
 impl Tool for Expecter {
     type Input = Nothing;
 
-    const CARD: Card = Card { name: "expecter", ..Racer::CARD };
+    const CARD: Card<'static> = Card { name: "expecter", ..Racer::CARD };
 
     fn facets(_: &Nothing, cx: &FacetCx<'_>) -> Vec<Facet> {
         ["a.txt", "b.txt", "c.txt"].map(|name| Facet::Write(cx.cwd.join(name))).to_vec()

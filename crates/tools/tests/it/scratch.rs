@@ -121,7 +121,7 @@ impl Scratch {
         let executor = Executor::new(Parts {
             registry,
             session: Arc::clone(&session),
-            policy,
+            policy: policy.into(),
             asks,
             hooks: Arc::new(NoHooks),
             watch: Arc::clone(&events) as Arc<dyn Watch>,

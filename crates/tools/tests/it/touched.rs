@@ -40,7 +40,7 @@ struct SneakyInput {
 impl Tool for Sneaky {
     type Input = SneakyInput;
 
-    const CARD: Card = Card {
+    const CARD: Card<'static> = Card {
         name: "sneaky",
         title: "Sneaky",
         summary: "Touches more than it says",

@@ -42,7 +42,7 @@ async fn run(scene: &Scene, tool: &str, input: Value) -> (Outcome, Vec<Question>
     let executor = Executor::new(Parts {
         registry: rail_tools::registry(),
         session: Arc::new(session),
-        policy: Policy { mode: Mode::Default, folders: vec![workspace], ..Policy::default() },
+        policy: Policy { mode: Mode::Default, folders: vec![workspace], ..Policy::default() }.into(),
         asks: Arc::clone(&asks) as Arc<dyn Asks>,
         hooks: Arc::clone(&scene.runner) as Arc<dyn Hooks>,
         watch: Arc::clone(&asks) as Arc<dyn Watch>,

@@ -35,7 +35,7 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// The name that a model calls it by.
-    pub(crate) fn shown(&self) -> &'static str {
+    pub(crate) fn shown(&self) -> &str {
         self.tool.card().name
     }
 }
@@ -76,19 +76,9 @@ impl Server {
         let says = listed.get("description").and_then(Value::as_str).unwrap_or_default();
         let reads =
             listed.get("annotations").and_then(|hints| hints.get("readOnlyHint")) == Some(&Value::Bool(true));
-        let shown: &'static str = kept(&format!("mcp__{}__{}", plain(&self.name), plain(&name)));
-        let says: &'static str = kept(if says.is_empty() { &name } else { says });
-        let card = Card {
-            name: shown,
-            title: shown,
-            summary: says,
-            prompt: says,
-            generation: Generation::Gen1,
-            level: if reads { Level::Read } else { Level::Execute },
-            lane: if reads { Lane::Shared } else { Lane::Exclusive },
-            shown: Shown::Whole,
-        };
-        let tool = Arc::new(Remote { server: self.clone(), name: name.clone(), card, schema });
+        let shown = format!("mcp__{}__{}", plain(&self.name), plain(&name));
+        let says = if says.is_empty() { name.clone() } else { says.to_owned() };
+        let tool = Arc::new(Remote { server: self.clone(), name: name.clone(), shown, says, reads, schema });
         Some(Listed { name, tool })
     }
 
@@ -135,11 +125,6 @@ pub(crate) fn servers(configured: &[String], initialize: Option<&Value>) -> BTre
     configured.iter().cloned().chain(named.map(str::to_owned)).collect()
 }
 
-/// A text that lives as long as the process, as cards want it: there are as many as tools that a client has.
-fn kept(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
-}
-
 /// A name with nothing in it that a model's API refuses.
 fn plain(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -150,13 +135,24 @@ fn plain(name: &str) -> String {
 struct Remote {
     server: Server,
     name: String,
-    card: Card,
+    shown: String,
+    says: String,
+    reads: bool,
     schema: Value,
 }
 
 impl AnyTool for Remote {
-    fn card(&self) -> Card {
-        self.card
+    fn card(&self) -> Card<'_> {
+        Card {
+            name: &self.shown,
+            title: &self.shown,
+            summary: &self.says,
+            prompt: &self.says,
+            generation: Generation::Gen1,
+            level: if self.reads { Level::Read } else { Level::Execute },
+            lane: if self.reads { Lane::Shared } else { Lane::Exclusive },
+            shown: Shown::Whole,
+        }
     }
 
     fn schema(&self) -> Value {

@@ -1,0 +1,3 @@
+//! Agents that work for another one.
+
+pub mod types;
