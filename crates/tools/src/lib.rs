@@ -12,6 +12,7 @@ mod notebook;
 mod notebook_view;
 mod page;
 mod patching;
+mod pdf;
 mod picture;
 mod planning;
 mod reading;
@@ -64,4 +65,5 @@ tools! {
     exit_plan_mode::ExitPlanMode,
     findings::Findings,
     sequentialthinking::SequentialThinking,
+    read_pdf::ReadPdf,
 }

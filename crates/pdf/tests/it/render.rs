@@ -68,12 +68,12 @@ fn turned_pages_are_drawn_as_people_see_them() {
     let Some(pdfs) = pdfs() else { return };
     let pdf = Pdf::open(pdfs.bytes("rotated"), None).unwrap();
     let (width, height) = A4;
-    // The box at the lower left corner of the paper, 100 by 50.
+    // The box at the lower left corner of the paper, 100 by 50. The writer turns the paper too, so that each page is upright.
     let cases = [
         (1, (width, height), (95.0, 45.0), (45.0, 95.0)),
-        (2, (height, width), (45.0, width - 95.0), (95.0, width - 45.0)),
+        (2, (width, height), (45.0, height - 95.0), (95.0, height - 45.0)),
         (3, (width, height), (width - 95.0, height - 45.0), (width - 45.0, height - 95.0)),
-        (4, (height, width), (height - 45.0, 95.0), (height - 95.0, 45.0)),
+        (4, (width, height), (width - 45.0, 95.0), (width - 95.0, 45.0)),
     ];
     for (page, size, (x, y), (a, b)) in cases {
         let picture = Picture::of(&pdf, page, size, 800);
