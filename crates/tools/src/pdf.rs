@@ -125,7 +125,7 @@ pub(crate) fn read(
 impl PdfText {
     /// Whether so little text is there that the pages must be pictures.
     pub(crate) fn is_sparse(&self) -> bool {
-        let letter = |letter: &char| !letter.is_whitespace() && *letter != char::REPLACEMENT_CHARACTER;
+        let letter = |letter: &char| *letter != char::REPLACEMENT_CHARACTER;
         let texts = self.pages.iter().filter_map(|(_, text)| text.as_ref().ok());
         let letters: usize = texts.map(|text| text.chars().filter(letter).count()).sum();
         letters < SPARSE * self.pages.len()
