@@ -38,7 +38,9 @@ pub(crate) fn unpacked(data: &[u8], steps: &[Step], most: u64) -> Result<u64, Be
         let last = index + 1 == steps.len();
         let length = data.len() as u64;
         let next = match step {
-            Step::Flate if last && length.saturating_mul(FLATE_RATIO) <= most => return Ok(length * FLATE_RATIO),
+            Step::Flate if last && length.saturating_mul(FLATE_RATIO) <= most => {
+                return Ok(length * FLATE_RATIO);
+            }
             Step::Flate if last => return inflated(&data, most, &mut io::sink()),
             Step::Flate => {
                 let mut out = Vec::new();
@@ -47,7 +49,9 @@ pub(crate) fn unpacked(data: &[u8], steps: &[Step], most: u64) -> Result<u64, Be
             }
             // Old files have it, and none of them packs anything twice.
             Step::Lzw if last => return lzw(&data, most),
-            Step::Lzw if length.saturating_mul(LZW_RATIO).saturating_mul(FLATE_RATIO) <= most => return Ok(most),
+            Step::Lzw if length.saturating_mul(LZW_RATIO).saturating_mul(FLATE_RATIO) <= most => {
+                return Ok(most);
+            }
             Step::Lzw => return Err(Beyond),
             Step::RunLength => repeated(&data, most)?,
             Step::Ascii85 => base85(&data),
@@ -64,7 +68,8 @@ pub(crate) fn unpacked(data: &[u8], steps: &[Step], most: u64) -> Result<u64, Be
 
 /// Unpacks deflate as far as it goes.
 fn inflated(data: &[u8], most: u64, out: &mut dyn io::Write) -> Result<u64, Beyond> {
-    let framed = data.len() >= 2 && data[0] & 0x0f == 8 && (u16::from(data[0]) << 8 | u16::from(data[1])) % 31 == 0;
+    let framed =
+        data.len() >= 2 && data[0] & 0x0f == 8 && (u16::from(data[0]) << 8 | u16::from(data[1])) % 31 == 0;
     let body = if framed { &data[2..] } else { data };
     let mut decoder = DeflateDecoder::new(body).take(most.saturating_add(1));
     let mut buffer = vec![0; 64 << 10];
@@ -183,7 +188,8 @@ fn base85(data: &[u8]) -> Vec<u8> {
 }
 
 fn base16(data: &[u8]) -> Vec<u8> {
-    let digits = data.iter().take_while(|byte| **byte != b'>').filter_map(|byte| char::from(*byte).to_digit(16));
+    let digits =
+        data.iter().take_while(|byte| **byte != b'>').filter_map(|byte| char::from(*byte).to_digit(16));
     let digits: Vec<u8> = digits.filter_map(|digit| u8::try_from(digit).ok()).collect();
     digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0)).collect()
 }

@@ -102,7 +102,8 @@ fn within(row: &Row, (from, to): (f64, f64)) -> Option<Row> {
 }
 
 fn write(rows: &[&Row], out: &mut Out) {
-    let left = rows.iter().filter_map(|row| row.pieces.first()).map(|piece| piece.from).fold(f64::MAX, f64::min);
+    let left =
+        rows.iter().filter_map(|row| row.pieces.first()).map(|piece| piece.from).fold(f64::MAX, f64::min);
     let mut before: Option<&Row> = None;
     for row in rows {
         if let Some(before) = before
@@ -120,7 +121,11 @@ fn line(row: &Row, left: f64) -> String {
     let mut line = String::new();
     if let (Some(pitch), Some(first)) = (row.pitch, row.pieces.first()) {
         let blanks = ((first.from - left) / pitch).round().clamp(0.0, 80.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 80")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between 0 and 80"
+        )]
         line.extend(std::iter::repeat_n(' ', blanks as usize));
     }
     for (index, piece) in row.pieces.iter().enumerate() {

@@ -128,7 +128,10 @@ impl Pdf {
         }
         let file = guarded(None, move || {
             if scan::unpacks_beyond(&bytes, budget.stream_bytes) {
-                return Err(PdfError::TooMuch { page: None, what: "the PDF has a stream that unpacks to gigabytes" });
+                return Err(PdfError::TooMuch {
+                    page: None,
+                    what: "the PDF has a stream that unpacks to gigabytes",
+                });
             }
             let opened = hayro::hayro_syntax::Pdf::new_with_password(bytes, password.unwrap_or_default());
             opened.map_err(|error| match error {
@@ -188,7 +191,9 @@ impl Pdf {
                 &RenderSettings::default(),
                 &settings,
             );
-            pixels.into_png().map_err(|_| PdfError::DamagedPage { page, what: "its picture can't be written" })
+            pixels
+                .into_png()
+                .map_err(|_| PdfError::DamagedPage { page, what: "its picture can't be written" })
         })
     }
 
@@ -207,7 +212,8 @@ impl Pdf {
     /// Goes through all that a page draws.
     fn collect<'a>(&self, page: usize, found: &Page<'a>, depth: Depth) -> Result<Collector, PdfError> {
         let mut weighed = self.weighed.lock().unwrap_or_else(PoisonError::into_inner);
-        let form_bytes = weighed.page(found, &self.budget).map_err(|what| PdfError::TooMuch { page: Some(page), what })?;
+        let form_bytes =
+            weighed.page(found, &self.budget).map_err(|what| PdfError::TooMuch { page: Some(page), what })?;
         drop(weighed);
         if found.raw().contains_key("Contents") && found.page_stream().is_none() {
             return Err(PdfError::DamagedPage { page, what: "what it draws can't be unpacked" });
@@ -217,7 +223,8 @@ impl Pdf {
         let coefficients = found.initial_transform(true).as_coeffs();
         let cache = InterpreterCache::new();
         let settings = InterpreterSettings::default();
-        let mut context = Context::new(hayro::kurbo::Affine::new(coefficients), area, &cache, found.xref(), settings);
+        let mut context =
+            Context::new(hayro::kurbo::Affine::new(coefficients), area, &cache, found.xref(), settings);
         let mut collector = Collector::new(self.budget, depth, form_bytes, area);
         interpret_page(found, &mut context, &mut collector);
         Ok(collector)

@@ -166,7 +166,9 @@ fn pieces(letters: &[&Set<'_>], pitch: Option<f64>) -> Vec<Piece> {
         };
         let gap = letter.from - piece.to;
         match gap_as(gap, letter, &piece.text, pitch) {
-            Gap::Piece => pieces.push(Piece { text: letter.text.to_owned(), from: letter.from, to: letter.to }),
+            Gap::Piece => {
+                pieces.push(Piece { text: letter.text.to_owned(), from: letter.from, to: letter.to })
+            }
             Gap::Blanks(blanks) => {
                 piece.text.extend(std::iter::repeat_n(' ', blanks.max(usize::from(blank))));
                 piece.text.push_str(letter.text);
@@ -187,13 +189,18 @@ fn gap_as(gap: f64, letter: &Set<'_>, before: &str, pitch: Option<f64>) -> Gap {
     if let Some(pitch) = pitch {
         // Letters of one width stand in a grid, and blanks in it are meant.
         let blanks = (gap / pitch).round();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 200")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between 0 and 200"
+        )]
         return Gap::Blanks(blanks.clamp(0.0, 200.0) as usize);
     }
     if gap > PIECE_GAP * letter.size {
         return Gap::Piece;
     }
-    let wide = letter.text.chars().next().is_some_and(is_wide) && before.chars().next_back().is_some_and(is_wide);
+    let wide =
+        letter.text.chars().next().is_some_and(is_wide) && before.chars().next_back().is_some_and(is_wide);
     let least = if wide { WIDE_LETTER_GAP } else { WORD_GAP };
     Gap::Blanks(usize::from(gap > least * letter.size))
 }

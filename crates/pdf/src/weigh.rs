@@ -66,7 +66,11 @@ impl Weighed {
                     self.stream(&stream, budget)?;
                     self.entries(stream.dict(), page.xref(), &mut open);
                 }
-                Object::Null(_) | Object::Boolean(_) | Object::Number(_) | Object::String(_) | Object::Name(_) => {}
+                Object::Null(_)
+                | Object::Boolean(_)
+                | Object::Number(_)
+                | Object::String(_)
+                | Object::Name(_) => {}
             }
         }
         Ok(self.largest_form)
@@ -196,7 +200,10 @@ fn claimed(image: &Stream<'_>, budget: &Budget) -> u64 {
 /// The pixels that the head of a JPEG 2000 stream claims.
 fn jpeg2000(data: &[u8]) -> u64 {
     let heads = memchr::memmem::find_iter(data, b"\xff\x4f\xff\x51").take(4);
-    heads.filter_map(|at| Some(number(data, at + 8)?.saturating_mul(number(data, at + 12)?))).max().unwrap_or(0)
+    heads
+        .filter_map(|at| Some(number(data, at + 8)?.saturating_mul(number(data, at + 12)?)))
+        .max()
+        .unwrap_or(0)
 }
 
 /// The pixels that the segments of a JBIG2 stream claim: those of the page and of each region.

@@ -106,7 +106,8 @@ pub(crate) fn read(
             return Err(ToolFault::new("the PDF was not read to its end: the call was cancelled"));
         }
         let text = if index < at_most { Some(pdf.text(*page)) } else { None };
-        let length = text.as_ref().and_then(|text| text.as_ref().ok()).map_or(0, |text| text.chars().count()) + 30;
+        let length =
+            text.as_ref().and_then(|text| text.as_ref().ok()).map_or(0, |text| text.chars().count()) + 30;
         match text {
             // A page that is too long for all room is cut when the result is.
             Some(text) if index == 0 || taken + length <= room => {

@@ -6,8 +6,21 @@ use crate::pdfs;
 fn a_text_is_what_was_put_in() {
     let Some(pdfs) = pdfs() else { return };
     let names = [
-        "plain", "columns", "table", "listing", "letters", "chinese", "japanese", "korean", "upright", "embedded",
-        "pictures", "rotated", "scan", "long", "empty-password",
+        "plain",
+        "columns",
+        "table",
+        "listing",
+        "letters",
+        "chinese",
+        "japanese",
+        "korean",
+        "upright",
+        "embedded",
+        "pictures",
+        "rotated",
+        "scan",
+        "long",
+        "empty-password",
     ];
     for name in names {
         let pdf = Pdf::open(pdfs.bytes(name), None).unwrap();

@@ -157,7 +157,7 @@ fn binary_files_are_described() {
 fn a_broken_pdf_says_what_to_do() {
     let scratch = Scratch::new();
     scratch.write("a.pdf", "%PDF-1.7\n");
-    insta::assert_snapshot!(says(&scratch, "a.pdf"), @"");
+    insta::assert_snapshot!(says(&scratch, "a.pdf"), @"error: `{workspace}/a.pdf` can't be read: the PDF is damaged or cut: no page can be found in it; get it again from where it comes, or try to repair a copy through `bash` (`qpdf '{workspace}/a.pdf' repaired.pdf`)");
 }
 
 #[test]
