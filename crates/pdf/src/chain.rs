@@ -211,7 +211,8 @@ mod tests {
         let zeros = vec![0; 3_000_000];
         let once = packed(&zeros);
         let twice = packed(&once);
-        let cases: [(&[u8], &[Step], Result<u64, Beyond>); 9] = [
+        type Case<'a> = (&'a [u8], &'a [Step], Result<u64, Beyond>);
+        let cases: [Case<'_>; 9] = [
             (b"abc", &[], Ok(3)),
             (&once, &[Step::Flate], Err(Beyond)),
             (&twice, &[Step::Flate, Step::Flate], Err(Beyond)),

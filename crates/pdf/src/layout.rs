@@ -98,7 +98,7 @@ fn lay(rows: &[Row], out: &mut Out, nested: usize) {
 fn within(row: &Row, (from, to): (f64, f64)) -> Option<Row> {
     let inside = |piece: &&Piece| piece.from >= from - 0.01 && piece.to <= to + 0.01;
     let pieces: Vec<Piece> = row.pieces.iter().filter(inside).cloned().collect();
-    (!pieces.is_empty()).then(|| Row { pieces, ..*row })
+    (!pieces.is_empty()).then_some(Row { pieces, ..*row })
 }
 
 fn write(rows: &[&Row], out: &mut Out) {
@@ -184,8 +184,8 @@ fn sound(rows: &[Row]) -> Option<Columns> {
             && middle >= COLUMN_WIDTH * size
             && middle >= COLUMN_FILL * (bound.1 - bound.0)
     };
-    ((2..=COLUMNS).contains(&bounds.len()) && bounds.iter().all(holds))
-        .then(|| Columns { rows: rows.len(), bounds })
+    let all_hold = (2..=COLUMNS).contains(&bounds.len()) && bounds.iter().all(holds);
+    all_hold.then_some(Columns { rows: rows.len(), bounds })
 }
 
 /// Adds the pieces of a row to what is covered.
