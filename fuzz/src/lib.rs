@@ -4,6 +4,7 @@ mod codec;
 mod config;
 mod journal;
 mod patch;
+mod pdf;
 mod repair;
 mod shell;
 
@@ -11,6 +12,7 @@ pub use codec::codec;
 pub use config::config;
 pub use journal::journal;
 pub use patch::patch;
+pub use pdf::pdf;
 pub use repair::{arguments, extract, native, tolerant_json};
 pub use shell::shell;
 

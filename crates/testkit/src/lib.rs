@@ -3,6 +3,7 @@
 pub mod install;
 pub mod judges;
 mod models;
+mod pdfs;
 mod peer;
 mod postgres;
 mod proxy;
@@ -12,6 +13,7 @@ pub use models::{
     Asked, COUNTED, Models, NOW, Question, SCRIPTED_MODEL, ScriptError, Turn, call, image, read_script,
     redacted, text, thinking, vector,
 };
+pub use pdfs::{Pdfs, pdfs};
 pub use peer::{
     Conversation, Departure, Leaving, Peer, Recorded, Step, chunk, garbage, http_head, http_whole,
     last_chunk, refused_addr, sse_head,

@@ -54,6 +54,14 @@ pub struct ReadLimits {
     pub images: usize,
     /// Bytes of a notebook.
     pub notebook_bytes: usize,
+    /// Bytes of a PDF.
+    pub pdf_bytes: usize,
+    /// Pages of a PDF whose text is read at once.
+    pub pdf_pages: usize,
+    /// Pages of a PDF that a model is shown at once.
+    pub pdf_vision_pages: usize,
+    /// Pixels along the longer edge of a page that a model is shown.
+    pub pdf_edge: u32,
     /// Characters of a cell's source.
     pub cell_chars: usize,
     /// Characters of one output of a cell.
@@ -110,6 +118,10 @@ impl From<&Tools> for Limits {
                 image_edge: tools.read_image_edge,
                 images: count(tools.read_images),
                 notebook_bytes: bytes(tools.read_notebook),
+                pdf_bytes: bytes(tools.read_pdf),
+                pdf_pages: count(tools.pdf_pages),
+                pdf_vision_pages: count(tools.pdf_vision_pages),
+                pdf_edge: tools.pdf_edge,
                 cell_chars: count(tools.cell_chars),
                 cell_output_chars: count(tools.cell_output_chars),
                 files: count(tools.read_files),
@@ -135,6 +147,8 @@ impl Limits {
             ("{read_lines}", digits(self.read.lines)),
             ("{read_line_chars}", digits(self.read.line_chars as u64)),
             ("{read_text}", size(self.read.text_bytes as u64)),
+            ("{pdf_pages}", digits(self.read.pdf_pages as u64)),
+            ("{pdf_vision_pages}", digits(self.read.pdf_vision_pages as u64)),
             ("{list_entries}", digits(self.list_entries as u64)),
             ("{search_files}", digits(self.search.files as u64)),
             ("{command_timeout}", millis(self.command)),

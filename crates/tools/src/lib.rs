@@ -13,6 +13,7 @@ mod notebook;
 mod notebook_view;
 mod page;
 mod patching;
+mod pdf;
 mod picture;
 mod planning;
 mod reading;
@@ -73,4 +74,5 @@ tools! {
     web_fetch::WebFetch,
     web_search::WebSearch,
     image::Image,
+    read_pdf::ReadPdf,
 }

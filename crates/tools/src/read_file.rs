@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::missing::{Sought, missing, no_file};
 use crate::notebook_view::View;
 use crate::page::{Full, Numbers, Wanted};
+use crate::pdf::{self, PdfText};
 use crate::reading::{Asked, Counted, Range, Reader, Reading, TextPage};
 use crate::words::{count, size};
 use rail_edit::lines::Ends;
@@ -31,7 +32,7 @@ pub(crate) struct Input {
     /// How many lines.
     #[schemars(range(min = 1))]
     limit: Option<u64>,
-    /// Pages of a PDF, `1-5`; told to nobody as long as there is no reader for it.
+    /// Pages of a PDF, `1-5`; models are told of `read_pdf` for that, and some ask for it here.
     #[schemars(skip)]
     pages: Option<String>,
 }
@@ -42,7 +43,7 @@ impl Tool for ReadFile {
     const CARD: Card<'static> = Card {
         name: "read_file",
         title: "Read",
-        summary: "Reads a file: text with numbered lines, an image, a notebook",
+        summary: "Reads a file: text with numbered lines, an image, a notebook, a PDF",
         prompt: include_str!("prompts/read_file.md"),
         generation: Generation::Gen1,
         level: Level::Read,
@@ -91,7 +92,13 @@ fn read(cx: &ToolCx, path: &Path, input: &Input) -> Result<ToolOutput, ToolFault
         Reading::Notebook(view) => {
             notebook_output(path, view, asked, &elsewhere).map(|(output, text)| output.shown(preview(text)))
         }
-        Reading::Pdf(length) => Err(pdf(path, length, input.pages.as_deref())),
+        Reading::Pdf(_) => {
+            let opened = cx.files().open(path).map_err(|fault| explain(cx, fault))?;
+            let pdf = pdf::open(path, &opened, session)?;
+            let wanted = pdf::wanted(&pdf, input.pages.as_deref())?;
+            let text = pdf::read(&pdf, &wanted, session, cx.cancel())?;
+            Ok(ToolOutput::told(text.told().then(pdf_hint(&text, &elsewhere))).shown(preview(text.text())))
+        }
         Reading::Binary(kind, length) => Ok(said(binary(path, kind, length))),
     }
 }
@@ -232,20 +239,14 @@ fn notebook_output(
     Ok((ToolOutput { parts, ..ToolOutput::default() }, texts))
 }
 
-fn pdf(path: &Path, length: u64, pages: Option<&str>) -> ToolFault {
-    let path = shown(path);
-    let pages = pages.unwrap_or_default();
-    let (first, last) = pages.split_once('-').unwrap_or((pages, pages));
-    let of = |option: &str, page: &str| match page.trim().parse::<u32>() {
-        Ok(page) => format!(" {option} {page}"),
-        Err(_) => String::new(),
+/// What another tool does better with a PDF.
+fn pdf_hint(text: &PdfText, elsewhere: &str) -> String {
+    let hint = if text.is_sparse() {
+        "there is little or no text, so the pages are probably scanned: ‹read_pdf› has a vision model look at them"
+    } else {
+        "‹read_pdf› reads pages of your choice, and shows figures to a vision model"
     };
-    ToolFault::new(format!(
-        "`{path}` is a PDF ({}), which this tool can't read yet; get its text through ‹bash› with `pdftotext -layout{}{} '{path}' -`",
-        size(length),
-        of("-f", first),
-        of("-l", last)
-    ))
+    format!("\n[{hint}{elsewhere}]")
 }
 
 pub(crate) fn binary(path: &Path, kind: Option<&str>, length: u64) -> String {

@@ -204,7 +204,12 @@ impl Many<'_> {
                 self.notes.binary.push(name.to_owned());
             }
             Reading::Pdf(length) => {
-                self.notes.other.push(binary(&picked.path, Some("PDF document"), length).into())
+                let says = format!(
+                    "`{}` is a PDF ({}); read it with ‹read_pdf›",
+                    shown(&picked.path),
+                    words::size(length)
+                );
+                self.notes.other.push(says.into());
             }
             Reading::Binary(kind, length) => self.notes.other.push(binary(&picked.path, kind, length).into()),
         }

@@ -200,6 +200,17 @@ pub struct Tools {
     pub read_images: u32,
     /// The largest notebook that is read as cells.
     pub read_notebook: Size,
+    /// The largest PDF that is read.
+    pub read_pdf: Size,
+    /// How many pages of a PDF are read as text at once.
+    #[schemars(range(min = 1))]
+    pub pdf_pages: u32,
+    /// How many pages of a PDF a vision model is shown at once.
+    #[schemars(range(min = 1))]
+    pub pdf_vision_pages: u32,
+    /// How many pixels the longer edge of a page has that a vision model is shown.
+    #[schemars(range(min = 100, max = 8000))]
+    pub pdf_edge: u32,
     /// How many characters of a notebook cell's source are read.
     #[schemars(range(min = 1))]
     pub cell_chars: u32,
@@ -261,6 +272,10 @@ impl Default for Tools {
             read_image_edge: 2_000,
             read_images: 10,
             read_notebook: Size(32 << 20),
+            read_pdf: Size(64 << 20),
+            pdf_pages: 50,
+            pdf_vision_pages: 10,
+            pdf_edge: 1_600,
             cell_chars: 20_000,
             cell_output_chars: 4_000,
             read_files: 1_000,

@@ -28,6 +28,7 @@ mod read_file;
 mod read_file_kinds;
 mod read_file_places;
 mod read_many_files;
+mod read_pdf;
 mod scratch;
 mod sequentialthinking;
 mod skill;

@@ -1,0 +1,162 @@
+//! `read_pdf`, and `read_file` on PDFs: files of other programs, and a model that notes what it was asked.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use rail_model::{Part, PartBody};
+use rail_testkit::Pdfs;
+use rail_tool::{BoxFuture, Inquired, Inquiry, Models, Told};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::scratch::Scratch;
+
+/// A model that sees, and what it was asked.
+#[derive(Clone, Debug, Default)]
+struct Seeing(Arc<Mutex<Vec<Inquiry>>>);
+
+impl Models for Seeing {
+    fn ask<'a>(&'a self, inquiry: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
+        self.0.lock().unwrap().push(inquiry);
+        let told = Told { text: "what it saw".to_owned(), model: "some/model".to_owned() };
+        Box::pin(std::future::ready(Ok(told)))
+    }
+}
+
+impl Seeing {
+    fn asked(&self) -> Vec<Inquiry> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+fn pdfs() -> Option<Pdfs> {
+    rail_testkit::pdfs(Path::new(env!("CARGO_TARGET_TMPDIR")))
+}
+
+fn with(pdfs: &Pdfs, name: &str, models: &Seeing) -> Scratch {
+    let scratch = Scratch::with(|session| session.models = Arc::new(models.clone()));
+    scratch.write("a.pdf", pdfs.bytes(name));
+    scratch
+}
+
+fn images(parts: &[Part]) -> usize {
+    parts.iter().filter(|part| matches!(part.body, PartBody::Media(_))).count()
+}
+
+#[test]
+fn the_text_comes_page_by_page() {
+    let Some(pdfs) = pdfs() else { return };
+    let models = Seeing::default();
+    let scratch = with(&pdfs, "long", &models);
+    let said = pdfs.said("long");
+    let read = |pages: &str| {
+        scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf"), "pages": pages }))
+    };
+    assert_eq!(
+        read("299-"),
+        format!(
+            "ok: ## Page 299 of 300\n\n{}\n\n## Page 300 of 300\n\n{}\n\n[pages 299-300 of 300 in all]",
+            said[298], said[299]
+        )
+    );
+    let all = scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf") }));
+    assert!(
+        all.ends_with("[pages 1-50 of 300 in all; go on with `pages` \"51-300\"]"),
+        "{}",
+        &all[all.len() - 100..]
+    );
+    assert_eq!(read("0"), "error: `pages`: there is no page 0; pages count from 1");
+    assert_eq!(
+        read("301-"),
+        "error: the PDF has 300 pages, so there is no page `301-`; ask for `pages` up to 300"
+    );
+    assert_eq!(models.asked(), []);
+}
+
+#[test]
+fn scanned_pages_are_shown_to_a_vision_model() {
+    let Some(pdfs) = pdfs() else { return };
+    let models = Seeing::default();
+    let scratch = with(&pdfs, "scan", &models);
+    let said = scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf") }));
+    assert_eq!(said, "ok: what it saw\n\n[2 pages in all; read from pictures of the pages by some/model]");
+    let asked = models.asked();
+    let [Inquiry { to: Inquired::Document, parts, .. }] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!(images(parts), 2);
+    let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+    assert!(texts[0].starts_with("Transcribe these pages faithfully"), "{texts:?}");
+    assert_eq!(texts[1..], ["## Page 1 of 2", "## Page 2 of 2"]);
+}
+
+#[test]
+fn a_vision_model_can_be_asked_something_else_about_any_page() {
+    let Some(pdfs) = pdfs() else { return };
+    let models = Seeing::default();
+    let scratch = with(&pdfs, "long", &models);
+    let input = json!({ "file_path": scratch.path("a.pdf"), "pages": "3-40", "force_vision": true, "prompt": "Any box?" });
+    let said = scratch.says("read_pdf", &input);
+    assert_eq!(
+        said,
+        "ok: what it saw\n\n[pages 3-12 of 300 in all; go on with `pages` \"13-40\"; read from pictures of the pages by some/model]"
+    );
+    let asked = models.asked();
+    assert_eq!((images(&asked[0].parts), asked[0].parts[0].as_text()), (10, Some("Any box?")));
+}
+
+#[test]
+fn without_a_vision_model_it_is_said_what_is_missing() {
+    let Some(pdfs) = pdfs() else { return };
+    let scratch = Scratch::new();
+    scratch.write("a.pdf", pdfs.bytes("scan"));
+    let said = scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf") }));
+    insta::assert_snapshot!(said, @"
+    ok: ## Page 1 of 2
+
+    [no text on this page]
+
+    ## Page 2 of 2
+
+    [no text on this page]
+
+    [2 pages in all]
+    [these pages have little or no text, so they are probably scanned; what is above is all the text there is. No vision model read them: no model can be asked here. Tell the user that this needs a model that sees images: `OPENROUTER_API_KEY` in the environment, or one in the configuration (`rail init`)]
+    ");
+}
+
+#[test]
+fn what_cannot_be_read_says_what_to_do() {
+    let Some(pdfs) = pdfs() else { return };
+    let scratch = Scratch::with(|session| session.limits.read.pdf_bytes = 2_000_000);
+    scratch.write("report.pdf", b"%PDF-1.4 and nothing more");
+    scratch.write("locked.pdf", pdfs.bytes("password"));
+    scratch.write("bomb.pdf", pdfs.bytes("bomb"));
+    scratch.write("large.pdf", [b"%PDF-1.4".as_slice(), &[b' '; 2_202_000]].concat());
+    let says: Vec<String> = ["locked.pdf", "report.pdf", "bomb.pdf", "large.pdf", "reprot.pdf"]
+        .map(|name| scratch.says("read_pdf", &json!({ "file_path": scratch.path(name) })))
+        .to_vec();
+    insta::assert_snapshot!(says.join("\n"), @"
+    error: `{workspace}/locked.pdf` can't be read: the PDF is encrypted and needs a password; ask the user for the password and decrypt a copy through `bash` (`qpdf --decrypt --password=PASSWORD '{workspace}/locked.pdf' open.pdf`), then read that
+    error: `{workspace}/report.pdf` can't be read: the PDF is damaged or cut: no page can be found in it; get it again from where it comes, or try to repair a copy through `bash` (`qpdf '{workspace}/report.pdf' repaired.pdf`)
+    error: `{workspace}/bomb.pdf` can't be read: the PDF has a stream that unpacks to gigabytes, which is more than is read
+    error: the PDF `{workspace}/large.pdf` has 2 MiB, more than the 1.9 MiB that are read; take the pages you need out of it through `bash` (`qpdf '{workspace}/large.pdf' --pages . 1-20 -- part.pdf`) and read those
+    error: there is no file `{workspace}/reprot.pdf`; did you mean `{workspace}/report.pdf`?
+    ");
+}
+
+#[test]
+fn read_file_reads_a_pdf_the_same_way() {
+    let Some(pdfs) = pdfs() else { return };
+    let scratch = Scratch::new();
+    let text = pdfs.said("columns");
+    scratch.write("a.pdf", pdfs.bytes("columns"));
+    let said =
+        scratch.says("read_file", &json!({ "file_path": scratch.path("a.pdf"), "pages": "2", "offset": 7 }));
+    let expected = format!(
+        "ok: ## Page 2 of 2\n\n{}\n\n[page 2 of 2 in all]\n[`read_pdf` reads pages of your choice, and shows figures to a vision model]",
+        text[1]
+    );
+    assert_eq!(said, expected);
+    scratch.write("scan.pdf", pdfs.bytes("scan"));
+    let said = scratch.says("read_file", &json!({ "file_path": scratch.path("scan.pdf") }));
+    assert!(said.ends_with("`read_pdf` has a vision model look at them]"), "{said}");
+}
