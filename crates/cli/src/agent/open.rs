@@ -127,6 +127,23 @@ impl Prepared {
         self.flags.permission.policy(&self.loaded, &self.env, &rail_tools::registry())
     }
 
+    /// The built-in tools that can do something here, or those of them that are wanted, and those of the client.
+    fn registry(&self, more: Vec<Arc<dyn AnyTool>>) -> Registry {
+        let searches =
+            rail_tools::web::has_engine(&self.loaded.settings.web, |name| self.env.get(name).map(str::to_owned));
+        let all = rail_tools::registry().only(|card| searches || card.name != "web_search");
+        let built_in = match self.claude.tools.as_deref() {
+            None => all,
+            Some(names) => {
+                let catalog = all.catalog();
+                let found = |name: &String| catalog.find(name).tool().map(|tool| tool.name.clone());
+                let wanted: Vec<String> = names.iter().filter_map(found).collect();
+                all.only(|card| wanted.iter().any(|name| name == card.name))
+            }
+        };
+        Registry::new(built_in.tools().iter().cloned().chain(more))
+    }
+
     /// The names of the slash commands there are.
     pub(crate) fn command_names(&self) -> Vec<String> {
         offered(self).into_iter().map(|offered| offered.name).collect()
@@ -142,7 +159,7 @@ impl Prepared {
 
     /// The tools as they are declared to a model, by their own names.
     pub(crate) fn declared_tools(&self) -> Vec<ToolDecl> {
-        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let registry = self.registry(Vec::new());
         let limits = Limits::from(&self.loaded.settings.tools);
         let shown = registry.up_to(self.loaded.settings.agent.generation);
         shown.shown("native", &limits).map(|(_, declared)| declared).collect()
@@ -150,14 +167,14 @@ impl Prepared {
 
     /// How what is answered without a session is shown.
     pub(crate) fn shown(&self) -> Shown {
-        let registry = registry(self.claude.tools.as_deref(), Vec::new());
+        let registry = self.registry(Vec::new());
         Shown { flags: self.flags.clone(), catalog: registry.catalog(), servers: Vec::new() }
     }
 
     /// Opens the session: a new one, or one that goes on.
     pub(crate) fn open(&self, extras: Extras) -> Result<(Agent, Handle, Shown), Failure> {
         let Self { flags, claude, loaded, env, state, .. } = self;
-        let registry = registry(claude.tools.as_deref(), extras.tools);
+        let registry = self.registry(extras.tools);
         let permission = flags.permission.with_rules(&claude.allowed, &claude.disallowed, &registry);
         let policy = permission.policy(loaded, env, &registry)?;
         let session = permission.session(loaded, env, state.join("outputs"))?;
@@ -210,21 +227,6 @@ impl Prepared {
         };
         own.into_iter().chain(self.loaded.settings.providers.iter().flat_map(of)).collect()
     }
-}
-
-/// The built-in tools, or those of these names, and those of the client.
-fn registry(wanted: Option<&[String]>, more: Vec<Arc<dyn AnyTool>>) -> Registry {
-    let all = rail_tools::registry();
-    let built_in = match wanted {
-        None => all,
-        Some(names) => {
-            let catalog = all.catalog();
-            let found = |name: &String| catalog.find(name).tool().map(|tool| tool.name.clone());
-            let wanted: Vec<String> = names.iter().filter_map(found).collect();
-            all.only(|card| wanted.iter().any(|name| name == card.name))
-        }
-    };
-    Registry::new(built_in.tools().iter().cloned().chain(more))
 }
 
 /// Adds hooks that are written as in the configuration.
