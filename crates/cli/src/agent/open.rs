@@ -129,8 +129,9 @@ impl Prepared {
 
     /// The built-in tools that can do something here, or those of them that are wanted, and those of the client.
     fn registry(&self, more: Vec<Arc<dyn AnyTool>>) -> Registry {
-        let searches =
-            rail_tools::web::has_engine(&self.loaded.settings.web, |name| self.env.get(name).map(str::to_owned));
+        let searches = rail_tools::web::has_engine(&self.loaded.settings.web, |name| {
+            self.env.get(name).map(str::to_owned)
+        });
         let all = rail_tools::registry().only(|card| searches || card.name != "web_search");
         let built_in = match self.claude.tools.as_deref() {
             None => all,

@@ -32,4 +32,5 @@ mod sequentialthinking;
 mod todo_write;
 mod touched;
 mod unconfined;
+mod web;
 mod write_file;

@@ -13,7 +13,9 @@ pub(super) enum Gap {
 /// What stands before each line of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Prefix {
-    Quote { written: bool },
+    Quote {
+        written: bool,
+    },
     Item {
         marker: String,
         written: bool,
