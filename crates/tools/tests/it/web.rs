@@ -106,8 +106,8 @@ fn redirects_files_and_faults() {
     ]);
     let scratch = Scratch::with(allowing(&site));
     let mut all = Vec::new();
-    for _ in 0..4 {
-        all.push(says(&scratch, &site, "web_fetch", json!({"url": site.url("/x")})));
+    for nth in 0..4 {
+        all.push(says(&scratch, &site, "web_fetch", json!({"url": site.url(&format!("/{nth}"))})));
     }
     all.push(says(&scratch, &site, "web_fetch", json!({"prompt": "no address"})));
     insta::assert_snapshot!(all.join("\n--\n"));
