@@ -182,7 +182,7 @@ pub(crate) fn is_local_name(name: &str) -> bool {
     let ends =
         |end: &&str| name.strip_suffix(*end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     // A name without a dot is completed by the machine's own search list.
-    !name.contains('.') || LOCAL_ENDS.iter().any(|end| ends(&end))
+    !name.contains('.') || LOCAL_ENDS.iter().any(ends)
 }
 
 fn unreadable(text: &str, error: &url::ParseError) -> NotAsked {
