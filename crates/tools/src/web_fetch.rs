@@ -178,7 +178,7 @@ fn inquiry(page: &Page, question: &str, read: usize) -> Inquiry {
 
 fn answered(page: &Page, read: usize, chars: usize, answer: &str, model: &str) -> ToolOutput {
     let part = if read < chars {
-        format!(" It read the first {} of them.", words::digits(read as u64))
+        format!(" The model read the first {} of them.", words::digits(read as u64))
     } else {
         String::new()
     };

@@ -54,14 +54,17 @@ impl Proxies {
         let scheme = if place.is_secure() { "https" } else { "http" };
         let uri = Uri::builder().scheme(scheme).authority(place.authority()).path_and_query("/").build();
         let uri = uri.map_err(|error| WebFault::unreachable(place, error))?;
+        // The value is not shown: it may hold a password.
+        let unusable = || {
+            let what =
+                "the proxy for the web has no address; write `http://HOST:PORT`, `https://…` or `socks5://…`";
+            WebFault::Misconfigured(what.to_owned())
+        };
         match matcher.intercept(&uri) {
+            Some(found) => of(&found).ok_or_else(unusable),
+            // One for everything that is used for nothing could not be read.
+            None if self.all.is_some() && self.no.is_none() => Err(unusable()),
             None => Ok(Via::Direct),
-            // The value is not shown: it may hold a password.
-            Some(found) => of(&found).ok_or_else(|| {
-                WebFault::Misconfigured(
-                    "the proxy for the web has no address; write `http://HOST:PORT`, `https://…` or `socks5://…`".to_owned(),
-                )
-            }),
         }
     }
 }

@@ -209,7 +209,11 @@ impl Prepared {
 
     /// The tools of a session with this model: the built-in ones that have what they need, or those of these names, and those of the client.
     fn registry(&self, model: &str, more: Vec<Arc<dyn AnyTool>>) -> Registry {
-        let all = rail_tools::seeing(&self.brought.skills.with(&rail_tools::registry()), self.sight(model));
+        let searches = rail_tools::web::has_engine(&self.loaded.settings.web, |name| {
+            self.env.get(name).map(str::to_owned)
+        });
+        let all = self.brought.skills.with(&rail_tools::registry());
+        let all = rail_tools::seeing(&all, self.sight(model)).only(|card| searches || card.name != "web_search");
         let built_in = match self.claude.tools.as_deref() {
             None => all,
             Some(names) => {

@@ -35,4 +35,5 @@ mod skill;
 mod todo_write;
 mod touched;
 mod unconfined;
+mod web;
 mod write_file;

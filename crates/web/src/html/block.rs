@@ -13,7 +13,9 @@ pub(super) enum Gap {
 /// What stands before each line of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Prefix {
-    Quote,
+    Quote {
+        written: bool,
+    },
     Item {
         marker: String,
         written: bool,
@@ -57,7 +59,7 @@ impl Blocks {
     }
 
     pub(super) fn open_quote(&mut self) {
-        self.open(Prefix::Quote);
+        self.open(Prefix::Quote { written: false });
     }
 
     pub(super) fn open_item(&mut self, marker: String) {
@@ -100,7 +102,10 @@ impl Blocks {
     fn prefix(&mut self) {
         for prefix in &mut self.prefixes {
             match prefix {
-                Prefix::Quote => self.out.push_str("> "),
+                Prefix::Quote { written } => {
+                    *written = true;
+                    self.out.push_str("> ");
+                }
                 Prefix::Item { marker, written: false } => {
                     self.out.push_str(marker);
                     *prefix = Prefix::Item { marker: " ".repeat(marker.len()), written: true };
@@ -114,10 +119,12 @@ impl Blocks {
     /// What stands on a line without text.
     fn quotes(&self) -> String {
         let marks = self.prefixes.iter().map(|prefix| match prefix {
-            Prefix::Quote => "> ".to_owned(),
+            Prefix::Quote { written: true } => "> ".to_owned(),
             Prefix::Item { marker, written: true } => marker.clone(),
             // It begins behind the blank line.
-            Prefix::Item { written: false, .. } | Prefix::Nothing => String::new(),
+            Prefix::Quote { written: false } | Prefix::Item { written: false, .. } | Prefix::Nothing => {
+                String::new()
+            }
         });
         marks.collect()
     }

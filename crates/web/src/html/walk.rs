@@ -12,6 +12,8 @@ type Attributes = BTreeMap<HtmlString, Spanned<HtmlString, ()>>;
 
 /// Lists within each other whose numbers are kept.
 const MAX_LISTS: usize = 32;
+/// Quotes and items within each other that are kept open; what is deeper stands at the same place.
+const MAX_OPEN: usize = 64;
 /// Characters of an address.
 const MAX_LINK: usize = 1_000;
 
@@ -43,6 +45,8 @@ pub(super) struct Walk<'a> {
     lists: Vec<List>,
     /// Quotes and items that are open, the innermost last.
     open: Vec<Opened>,
+    /// Quotes that were too deep to be opened.
+    unopened: usize,
     heading: Option<usize>,
     pre: Option<Pre>,
     table: Option<Table>,
@@ -96,6 +100,7 @@ impl<'a> Walk<'a> {
             line: Inline::default(),
             lists: Vec::new(),
             open: Vec::new(),
+            unopened: 0,
             heading: None,
             pre: None,
             table: None,
@@ -175,7 +180,9 @@ impl<'a> Walk<'a> {
             b"dd" => self.start_definition(),
             b"blockquote" => {
                 self.boundary(Gap::Blank);
-                if self.table.is_none() {
+                if self.table.is_some() || self.open.len() >= MAX_OPEN {
+                    self.unopened += 1;
+                } else {
                     self.blocks.open_quote();
                     self.open.push(Opened::Quote);
                 }
@@ -227,7 +234,10 @@ impl<'a> Walk<'a> {
             b"li" => self.close_items(),
             b"blockquote" => {
                 self.flush();
-                self.close_to(Opened::Quote);
+                match self.unopened.checked_sub(1) {
+                    Some(fewer) => self.unopened = fewer,
+                    None => self.close_to(Opened::Quote),
+                }
                 self.boundary(Gap::Blank);
             }
             [b'h', b'1'..=b'6'] => {
@@ -390,7 +400,7 @@ impl<'a> Walk<'a> {
             self.close_items();
         }
         self.flush();
-        if self.table.is_some() || self.keep == Keep::Words {
+        if self.table.is_some() || self.keep == Keep::Words || self.open.len() >= MAX_OPEN {
             self.line.add(" ");
             return;
         }
