@@ -14,4 +14,4 @@ pub mod skills;
 pub mod team;
 
 pub use aside::{Aside, AsideParts, AsideSpent, sight};
-pub use driver::{Agent, Begin, Errands, Handle, Numbered, OpenError, Setup};
+pub use driver::{Agent, Begin, Errands, Handle, McpSetup, Numbered, OpenError, Setup};

@@ -169,6 +169,8 @@ pub enum NoteKind {
     Config,
     /// The context window.
     Context,
+    /// An MCP server.
+    Mcp,
 }
 
 /// Who answers a request, and why.

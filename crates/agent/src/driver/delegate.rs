@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::{millis, now, today};
 use super::ports::{Line, News};
+use super::servers::Servers;
 use super::{Agent, Begin, Handle, Setup};
 use crate::hooks::HookRunner;
 use crate::machine::Bounds;
@@ -39,6 +40,7 @@ pub(super) struct Within {
     pub(super) asks: Arc<dyn Asks>,
     pub(super) allowed: Allowed,
     pub(super) purse: Arc<Purse>,
+    pub(super) servers: Option<Servers>,
 }
 
 /// Sets agents to work for one session.
@@ -61,6 +63,8 @@ pub(super) struct Team {
     pub(super) model: Mutex<String>,
     /// The hooks know the session that knows this.
     pub(super) hooks: OnceLock<Weak<HookRunner>>,
+    /// The MCP servers, if there are some.
+    pub(super) servers: Option<Servers>,
     /// Those at work, by the call that set them to it.
     pub(super) running: Mutex<BTreeMap<String, CancellationToken>>,
 }
@@ -104,6 +108,7 @@ impl Team {
             asks: Arc::new(Upward { asks: Arc::clone(&self.asks), call: call.id.to_owned() }),
             allowed: self.allowed.clone(),
             purse: Arc::clone(&self.purse),
+            servers: self.servers.as_ref().map(|servers| servers.for_agent(&kind)),
         };
         let setup = self.setup(&kind, model, call.session.beside());
         let (agent, handle) = Agent::open_within(setup, Some(within)).map_err(|error| {
@@ -151,6 +156,7 @@ impl Team {
             role: Some(kind.prompt.clone()),
             also: None,
             callbacks: None,
+            mcp: None,
             agent_types: Arc::clone(&self.types),
         }
     }

@@ -11,6 +11,7 @@ use rail_tool::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::servers::Servers;
 use super::{Agent, show};
 use crate::commands::Sources;
 
@@ -21,6 +22,8 @@ pub struct Errands {
     /// Of the session, whose policy may be another one each time.
     executor: Arc<Executor>,
     hooks: Arc<dyn Hooks>,
+    /// The MCP servers, whose resources can be named.
+    servers: Option<Servers>,
     /// What is allowed until something else is.
     leave: Mutex<Vec<Rule>>,
 }
@@ -32,8 +35,14 @@ impl Agent {
             session: Arc::clone(&self.session),
             executor: Arc::clone(&self.executor),
             hooks: Arc::clone(&self.hooks) as Arc<dyn Hooks>,
+            servers: self.servers.clone(),
             leave: Mutex::default(),
         }
+    }
+
+    /// The MCP servers of this session.
+    pub fn servers(&self) -> Option<Arc<rail_mcp::Hub>> {
+        self.servers.as_ref().map(|servers| Arc::clone(&servers.hub))
     }
 
     /// Allows this besides, as long as this session is open.
@@ -68,6 +77,9 @@ impl Errands {
     /// # Errors
     /// It may not be read, or can't.
     pub async fn attach(&self, path: &str) -> Option<Result<Vec<Part>, String>> {
+        if let Some(read) = self.resource(path).await {
+            return Some(read);
+        }
         let path = self.absolute(path);
         let kind = std::fs::metadata(&path).ok()?;
         let text = path.to_str()?;
@@ -78,6 +90,14 @@ impl Errands {
         };
         let outcome = self.call(tool, input, &[]).await;
         Some(if outcome.success() { Ok(outcome.parts) } else { Err(outcome.text()) })
+    }
+
+    /// What a resource of an MCP server holds, `server:uri`.
+    async fn resource(&self, named: &str) -> Option<Result<Vec<Part>, String>> {
+        let hub = &self.servers.as_ref()?.hub;
+        let (server, uri) = named.split_once(':')?;
+        hub.states().iter().any(|state| state.name == server).then_some(())?;
+        Some(hub.read_resource(server, uri).await)
     }
 
     fn absolute(&self, path: &str) -> PathBuf {

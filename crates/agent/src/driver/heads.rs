@@ -10,6 +10,7 @@ use rail_route::ModelProfile;
 use rail_tool::Registry;
 
 use super::ask::Asking;
+use super::servers::Servers;
 use super::{Agent, Setup};
 use crate::machine::{Head, Input};
 use crate::memory::Found;
@@ -28,6 +29,7 @@ impl Heads {
     /// For a session that begins, or goes on in the dialect that it spoke.
     pub(super) fn new(
         setup: &Setup,
+        declared: &Registry,
         asking: &Asking,
         environment: Environment,
         memory: Found,
@@ -37,7 +39,7 @@ impl Heads {
         // Tools that the mode alone bars may be wanted later.
         let any_mode = Policy { mode: Mode::Default, ..setup.policy.clone() };
         let gathered = Gathered {
-            registry: prompt::available(&setup.registry, agent.generation, &any_mode),
+            registry: prompt::available(declared, agent.generation, &any_mode),
             limits: setup.session.limits.clone(),
             environment,
             memory,
@@ -126,6 +128,16 @@ impl Agent {
         if std::mem::replace(&mut self.heads.form, form) == form {
             return Ok(());
         }
+        let now = self.heads.under(&self.executor.policy());
+        self.new_head(now)
+    }
+
+    /// The head with the tools that servers have by now.
+    pub(super) fn head_with_servers(&mut self, servers: &Servers) -> Result<(), JournalError> {
+        let any_mode = Policy { mode: Mode::Default, ..Policy::clone(&self.executor.policy()) };
+        let generation = self.asking.loaded.settings.agent.generation;
+        let declared = servers.declared(&self.own_tools);
+        self.heads.gathered.registry = prompt::available(&declared, generation, &any_mode);
         let now = self.heads.under(&self.executor.policy());
         self.new_head(now)
     }

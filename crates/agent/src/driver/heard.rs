@@ -90,6 +90,7 @@ impl Agent {
                 self.task.denials.extend(denials);
                 Ok(())
             }
+            News::Servers => self.servers_changed(),
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
     }

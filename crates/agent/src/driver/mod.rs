@@ -5,12 +5,14 @@ mod clock;
 mod delegate;
 mod effects;
 mod errands;
+mod form;
 mod heads;
 mod heard;
 mod open;
 mod ports;
 mod prune;
 mod rewind;
+mod servers;
 mod show;
 mod tools;
 mod world;
@@ -25,7 +27,7 @@ use rail_journal::snapshots::{History, Snapshots};
 use rail_journal::{JournalError, Record, Writer};
 use rail_permit::Question;
 use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent};
-use rail_tool::{Executor, Session};
+use rail_tool::{Executor, Registry, Session};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +43,8 @@ use delegate::{Team, Within};
 pub use errands::Errands;
 use heads::Heads;
 pub use open::{Begin, OpenError, Setup};
+pub use servers::McpSetup;
+use servers::{Servers, ServersTold};
 use ports::{Line, News};
 use world::Known;
 
@@ -111,6 +115,11 @@ pub struct Agent {
     /// The turn that was taken for the request of this step.
     turn: Option<(StepId, Turn)>,
     team: Arc<Team>,
+    /// The MCP servers, if there are some.
+    servers: Option<Servers>,
+    servers_told: ServersTold,
+    /// The tools that are no server's.
+    own_tools: Registry,
     /// What it has from the agent that set it to work, if one did.
     within: Option<Within>,
     /// What the user said and the hooks have not seen yet; they are looking at the first.
@@ -181,6 +190,7 @@ impl Agent {
 
     async fn begin(&mut self) -> Result<(), JournalError> {
         self.emit(SessionEvent::Opened(self.opened.clone()));
+        self.watch_servers();
         if let Some(within) = &self.within {
             let (id, agent_type) = (within.id.as_str().to_owned(), within.kind.clone());
             let event = HookEvent::SubagentStart { id, agent_type };
@@ -314,6 +324,9 @@ impl Agent {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
         rail_tools::end_commands(&self.session, GRACE).await;
+        if let (Some(servers), None) = (&self.servers, &self.within) {
+            servers.hub.stop().await;
+        }
         if self.within.is_none() {
             let event = HookEvent::SessionEnd { reason: EndReason::Other };
             let outcome = self.hooks.run(&event, &CancellationToken::new()).await;

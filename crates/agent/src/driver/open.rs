@@ -24,6 +24,7 @@ use super::clock::{now, today};
 use super::delegate::{Team, Within};
 use super::heads::{Heads, head};
 use super::ports::{Line, News};
+use super::servers::{Guests, McpSetup, Servers, ServersTold};
 use super::world::Known;
 use super::{Agent, Figures, Handle, show};
 use crate::aside::{Aside, AsideParts};
@@ -63,6 +64,8 @@ pub struct Setup {
     pub also: Option<String>,
     /// Hooks of the client's, which are called back.
     pub callbacks: Option<CallbackHooks>,
+    /// The MCP servers.
+    pub mcp: Option<McpSetup>,
     /// The types of agents that calls can set to work.
     pub agent_types: Arc<[AgentType]>,
 }
@@ -116,6 +119,24 @@ impl Agent {
             line: line.clone(),
             budget: setup.bounds.usd,
         });
+        let purse = match &within {
+            Some(within) => Arc::clone(&within.purse),
+            None => Arc::new(Purse::new(&setup.bounds)),
+        };
+        let allowed = match &within {
+            Some(within) => within.allowed.clone(),
+            None => Allowed::from(setup.policy.clone()),
+        };
+        let asks: Arc<dyn Asks> = match &within {
+            Some(within) => Arc::clone(&within.asks),
+            None => Arc::new(line.clone()),
+        };
+        let aside = aside(&setup.upstream, &setup.loaded, &setup.env, &setup.model, setup.bounds.usd, &line);
+        let servers = servers(&mut setup, within.as_ref(), &aside, (&asks, &allowed, &line));
+        let (own_tools, declared) = match &servers {
+            Some(servers) => (setup.registry.clone(), servers.declared(&setup.registry)),
+            None => (setup.registry.clone(), setup.registry.clone()),
+        };
         let mut memory = Memory::new(memory_places(&setup), now);
         let found = memory.begin();
         let not_read = found.notes.clone();
@@ -123,7 +144,7 @@ impl Agent {
         let now_known = Known::of(&environment, &found.files);
         let written = resumed.as_ref().and_then(|resumed| resumed.head.clone());
         let spoke = written.as_ref().map(|written| written.dialect.as_str());
-        let heads = Heads::new(&setup, &asking, environment, found, spoke);
+        let heads = Heads::new(&setup, &declared, &asking, environment, found, spoke);
         let told = resumed.as_ref().and_then(|resumed| Known::read(resumed.state.known.as_ref()));
         let (prompt, known) = match written.filter(|written| heads.serves(written, &setup.policy)) {
             Some(written) => (written, told.unwrap_or(now_known)),
@@ -147,18 +168,6 @@ impl Agent {
         };
         let mut session = setup.session;
         session.folder = writer.folder().join("outputs");
-        let purse = match &within {
-            Some(within) => Arc::clone(&within.purse),
-            None => Arc::new(Purse::new(&setup.bounds)),
-        };
-        let allowed = match &within {
-            Some(within) => within.allowed.clone(),
-            None => Allowed::from(setup.policy.clone()),
-        };
-        let asks: Arc<dyn Asks> = match &within {
-            Some(within) => Arc::clone(&within.asks),
-            None => Arc::new(line.clone()),
-        };
         let team = Arc::new(Team {
             loaded: Arc::clone(&setup.loaded),
             env: setup.env.clone(),
@@ -175,9 +184,9 @@ impl Agent {
             model: Mutex::new(setup.model.clone()),
             hooks: OnceLock::new(),
             running: Mutex::default(),
+            servers: servers.clone(),
         });
         session.agents = Arc::clone(&team) as Arc<dyn Agents>;
-        let aside = aside(&setup.upstream, &setup.loaded, &setup.env, &setup.model, setup.bounds.usd, &line);
         session.models = Arc::clone(&aside) as Arc<dyn rail_tool::Models>;
         let session = Arc::new(session);
         let facts = HookFacts {
@@ -199,8 +208,14 @@ impl Agent {
         };
         // It was made just now, and nobody has set it.
         let _ = team.hooks.set(Arc::downgrade(&hooks));
+        // What a policy bars is refused; what a generation lacks is not there.
+        let generation = setup.loaded.settings.agent.generation;
+        let callable = match &servers {
+            Some(servers) => servers.callable(&own_tools).up_to(generation),
+            None => heads.registry().clone(),
+        };
         let executor = Executor::new(Parts {
-            registry: heads.registry().clone(),
+            registry: callable,
             session: Arc::clone(&session),
             policy: allowed,
             asks,
@@ -249,12 +264,38 @@ impl Agent {
             purse,
             turn: None,
             team,
+            servers,
+            servers_told: ServersTold::default(),
+            own_tools,
             within,
         };
         agent.carry_out(effects)?;
         agent.learn_room()?;
         Ok((agent, Handle { commands: commands_to, events: events_from }))
     }
+}
+
+/// The MCP servers: those of whoever set this agent to work, or its own, which are started.
+fn servers(
+    setup: &mut Setup,
+    within: Option<&Within>,
+    aside: &Arc<Aside>,
+    (asks, allowed, line): (&Arc<dyn Asks>, &Allowed, &Line),
+) -> Option<Servers> {
+    if let Some(within) = within {
+        return within.servers.clone();
+    }
+    let mcp = setup.mcp.take().filter(|mcp| !mcp.servers.is_empty())?;
+    let workspace = setup.session.workspace.clone();
+    let host = Guests {
+        asks: Arc::clone(asks),
+        models: Arc::clone(aside) as Arc<dyn rail_tool::Models>,
+        allowed: allowed.clone(),
+        roots: vec![workspace.clone()],
+        line: line.clone(),
+        asked: AtomicU64::new(1),
+    };
+    Some(Servers::start(mcp, host, workspace))
 }
 
 /// The models that tools ask beside the conversation; what they take is told to the driver.

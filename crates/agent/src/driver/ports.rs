@@ -50,6 +50,8 @@ pub(super) enum News {
     Agent(Box<SessionEvent>),
     /// Calls of such an agent that were not allowed, each with the rule that would allow it.
     AgentDenied(Vec<(String, String)>),
+    /// Something of the MCP servers has changed.
+    Servers,
     /// The calls of a step have ended, and what they changed.
     ToolsEnded { step: StepId, changed: Option<(String, String)> },
 }

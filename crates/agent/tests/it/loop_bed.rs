@@ -145,6 +145,7 @@ impl Bed {
             role: None,
             also: None,
             callbacks: None,
+            mcp: None,
             agent_types: self.agents.clone().into(),
         }
     }

@@ -199,6 +199,7 @@ impl Prepared {
             role: extras.role.or_else(|| claude.role.clone()),
             also: extras.also.or_else(|| claude.also.clone()),
             callbacks: extras.callbacks,
+            mcp: None,
             agent_types: self.brought.agents.all.clone().into(),
         };
         let opened = Agent::open(setup);

@@ -90,13 +90,8 @@ impl Hub {
 
     /// Waits until no server is being connected any more, at most for this long.
     pub async fn settled(&self, within: Duration) {
-        let all = async {
-            for server in &self.servers.all {
-                server.settled().await;
-            }
-        };
         // Whoever is slower is connected later.
-        let _ = timeout(within, all).await;
+        let _ = timeout(within, self.servers.settled()).await;
     }
 
     /// Connects a server anew, whatever its state is.
@@ -227,6 +222,13 @@ impl Hub {
 }
 
 impl Servers {
+    /// Waits until no server is being connected any more.
+    pub(crate) async fn settled(&self) {
+        for server in &self.all {
+            server.settled().await;
+        }
+    }
+
     /// All tools, by the names that a model calls them.
     pub(crate) fn remotes(&self) -> Vec<Arc<Remote>> {
         let mut taken: BTreeSet<String> = BTreeSet::new();

@@ -103,10 +103,15 @@ impl Admitted for Searching {
         Vec::new()
     }
 
-    fn run(self: Box<Self>, _: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolFault>> {
-        let tools = self.servers.remotes();
-        let told = told(&tools, &self.query, self.limit);
-        Box::pin(std::future::ready(Ok(ToolOutput::told(told))))
+    fn run(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolFault>> {
+        Box::pin(async move {
+            // What is being connected may have what is looked for; how long that takes at most, each server's start limit says.
+            tokio::select! {
+                () = self.servers.settled() => {}
+                () = cx.cancel().cancelled() => {}
+            }
+            Ok(ToolOutput::told(told(&self.servers.remotes(), &self.query, self.limit)))
+        })
     }
 }
 
