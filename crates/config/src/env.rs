@@ -113,6 +113,11 @@ impl Places {
         self.state.join("health.json")
     }
 
+    /// Logins to MCP servers.
+    pub fn mcp_tokens(&self) -> PathBuf {
+        self.state.join("mcp-tokens.json")
+    }
+
     /// The gateway's keys and its record of every request.
     pub fn ledger(&self) -> PathBuf {
         self.state.join("ledger.db")

@@ -31,5 +31,5 @@ pub use limits::Limits;
 pub use lists::{Prompt, PromptArgument, Resource, Template};
 pub use names::tool_name;
 pub use schema::sound as sound_schema;
-pub use spec::{ServerSpec, TimeLimits, Tokens, Way};
+pub use spec::{ServerSpec, TimeLimits, Tokens, ToolFilter, Way};
 pub use state::{ServerState, State};

@@ -3,6 +3,7 @@
 mod add;
 mod answer;
 mod get;
+pub(crate) mod hub;
 mod list;
 mod remove;
 mod serve;

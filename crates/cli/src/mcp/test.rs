@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
-use rail_config::mcp::{Reach, Server, Servers, Spec, Standing, Which, plain_name, servers};
+use rail_config::mcp::{Server, Servers, Spec, Standing, Which, plain_name, servers};
 use rail_config::{Inputs, Loaded};
-use rail_mcp::{Host, Hub, Limits, ServerSpec, ServerState, Setup, State, TimeLimits, Way};
+use rail_mcp::{Host, Hub, Limits, ServerSpec, ServerState, Setup, State, TimeLimits};
 use rail_upstream::Transport;
 use tokio::task::JoinSet;
 
-use super::{list, named, tell_problems};
+use super::{hub, list, named, tell_problems};
 use crate::clock::Now;
 use crate::setup::{Common, runtime, transport, wrong};
 use crate::{Failure, output};
@@ -40,7 +40,7 @@ impl Test {
         if chosen.is_empty() {
             return output::print(&list::listed(&servers));
         }
-        let bench = Bench::new(&inputs, &loaded);
+        let bench = Bench::new(&inputs, &loaded, &servers);
         let reports = runtime()?.block_on(bench.all(&chosen));
         let failed = reports.iter().filter(|(_, answers)| !answers).count();
         output::print(&reports.into_iter().map(|(text, _)| text).collect::<String>())?;
@@ -64,44 +64,21 @@ impl Test {
     }
 }
 
-/// What a server of the configuration is for the hub.
-fn for_hub(name: &str, spec: &Spec) -> ServerSpec {
-    let way = match spec.reach.clone() {
-        Reach::Stdio { command, args, env, cwd } => {
-            Way::Stdio { command, args, env: env.into_iter().collect(), cwd: Some(cwd) }
-        }
-        Reach::Http { url, headers } => Way::Http { url, headers: headers.into_iter().collect() },
-        Reach::Sse { url, headers } => Way::Sse { url, headers: headers.into_iter().collect() },
-    };
-    let usual = TimeLimits::default();
-    let times = TimeLimits {
-        start: spec.start_timeout.unwrap_or(usual.start),
-        idle: spec.timeout.unwrap_or(usual.idle),
-        total: usual.total,
-    };
-    ServerSpec { name: name.to_owned(), way, times, tokens: None, off: None }
-}
-
 /// What servers are started with.
 struct Bench {
     env: Vec<(OsString, OsString)>,
     cwd: PathBuf,
     http: Arc<dyn Transport>,
+    specs: Vec<ServerSpec>,
 }
 
 impl Bench {
-    fn new(inputs: &Inputs, loaded: &Loaded) -> Self {
-        // As for commands: no server gets the keys of providers by itself.
-        let keys = rail_config::key_variables(loaded, &inputs.env);
-        let kept = &loaded.settings.tools.keep_env;
-        let env = inputs
-            .env
-            .all()
-            .filter(|(name, _)| !keys.contains(*name) || kept.iter().any(|kept| kept == name));
+    fn new(inputs: &Inputs, loaded: &Loaded, servers: &Servers) -> Self {
         Self {
-            env: env.map(|(name, value)| (name.into(), value.into())).collect(),
+            env: hub::environment(loaded, &inputs.env),
             cwd: inputs.working_folder.clone(),
             http: transport(&inputs.env),
+            specs: hub::specs(servers, loaded, &inputs.env),
         }
     }
 
@@ -109,7 +86,7 @@ impl Bench {
     async fn all(&self, chosen: &[(&Server, &Spec)]) -> Vec<(String, bool)> {
         let mut tasks = JoinSet::new();
         for (at, (server, spec)) in chosen.iter().enumerate() {
-            let (name, spec, setup) = (server.name.clone(), (*spec).clone(), self.setup(&server.name, spec));
+            let (name, spec, setup) = (server.name.clone(), (*spec).clone(), self.setup(&server.name));
             tasks.spawn(async move { (at, tested(&name, &spec, setup).await) });
         }
         let mut reports = Vec::new();
@@ -120,9 +97,9 @@ impl Bench {
         reports.into_iter().map(|(_, report)| report).collect()
     }
 
-    fn setup(&self, name: &str, spec: &Spec) -> Setup {
+    fn setup(&self, name: &str) -> Setup {
         Setup {
-            servers: vec![for_hub(name, spec)],
+            servers: self.specs.iter().filter(|spec| spec.name == name).cloned().collect(),
             host: Arc::new(Nobody),
             // One that dies is not started again: this is to see that it does.
             limits: Limits { deaths: 1, ..Limits::default() },
@@ -146,7 +123,7 @@ async fn tested(name: &str, spec: &Spec, setup: Setup) -> (String, bool) {
         Some(ServerState { state: State::Ready { .. }, calls_itself, notes, .. }) => {
             let own = calls_itself.map(|own| format!(" ({own})")).unwrap_or_default();
             let mut text = format!("{name}: ready in {} ms{own}\n", took.as_millis());
-            has(&mut text, "tools", &tools(name, spec, &hub));
+            has(&mut text, "tools", &tools(name, &hub));
             has(
                 &mut text,
                 "prompts",
@@ -165,12 +142,11 @@ async fn tested(name: &str, spec: &Spec, setup: Setup) -> (String, bool) {
     report
 }
 
-/// The tools by the server's own names, and whether they are used.
-fn tools(name: &str, spec: &Spec, hub: &Hub) -> Vec<String> {
+/// The tools that are used, by the server's own names.
+fn tools(name: &str, hub: &Hub) -> Vec<String> {
     let prefix = format!("mcp__{}__", plain_name(name));
     let tools = hub.tools().into_iter().map(|tool| tool.declare().name);
-    let own = tools.map(|tool| tool.strip_prefix(&prefix).map(str::to_owned).unwrap_or(tool));
-    own.map(|tool| if spec.uses(&tool) { tool } else { format!("{tool} (not used)") }).collect()
+    tools.map(|tool| tool.strip_prefix(&prefix).map(str::to_owned).unwrap_or(tool)).collect()
 }
 
 fn has(text: &mut String, what: &str, names: &[String]) {
@@ -182,7 +158,7 @@ fn has(text: &mut String, what: &str, names: &[String]) {
 fn failed(name: &str, took: Duration, state: &State, stderr: &str) -> String {
     let why = match state {
         State::Failed { why } | State::Retrying { why, .. } | State::Disabled { why } => why.clone(),
-        State::NeedsLogin { why, .. } => format!("it wants a login: {why}"),
+        State::NeedsLogin { why, .. } => why.clone(),
         State::Connecting => "it did not answer in time".to_owned(),
         State::Ready { .. } | State::Stopped => state.to_string(),
     };

@@ -562,7 +562,8 @@ fn a_server_is_tested_by_starting_it() {
     home.write(LIST, r#"{"mcpServers": {"brought": {"command": "touch", "args": ["started"]}}}"#);
     let told =
         timeless(&said(&home, &[&["test", "small"], &["test"], &["test", "off"], &["test", "brought"]]));
-    let ready = "small: ready in N ms (small 1)\n  tools (2): read, write (not used)\n  prompts (1): hello\n  resources (1): note:1\n";
+    let ready =
+        "small: ready in N ms (small 1)\n  tools (1): read\n  prompts (1): hello\n  resources (1): note:1\n";
     assert!(told.contains(ready), "{told}");
     for part in [
         "dies: failed after N ms",

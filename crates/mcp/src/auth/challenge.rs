@@ -14,17 +14,17 @@ pub(super) struct Challenge {
 
 /// What a `Bearer` challenge says.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(super) struct Bearer {
+pub(crate) struct Bearer {
     /// Where the server's metadata are (RFC 9728).
-    pub(super) resource_metadata: Option<String>,
+    pub(crate) resource_metadata: Option<String>,
     /// The scopes that the request needed.
-    pub(super) scope: Option<String>,
+    pub(crate) scope: Option<String>,
     /// Why the token was refused, such as `insufficient_scope`.
-    pub(super) error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 /// What the header's `Bearer` challenge says. Where there are several, the first that names metadata counts.
-pub(super) fn bearer(header: &str) -> Bearer {
+pub(crate) fn bearer(header: &str) -> Bearer {
     let mut found: Vec<Bearer> =
         challenges(header).iter().filter(|one| one.scheme == "bearer").map(Bearer::of).collect();
     let at = found.iter().position(|one| one.resource_metadata.is_some()).unwrap_or(0);

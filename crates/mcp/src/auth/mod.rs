@@ -4,13 +4,13 @@
 //! server answered with status 401 or 403; a person logs in by [`Tokens::login`], for which the browser is a port.
 //!
 //! The flow is our own, on the HTTP client that the rest of the program uses. That of the SDK brings a second HTTP client with
-//! TLS, proxies and authorities of its own, keeps its locks in memory, where two processes spend one refresh token twice, and
-//! follows a server's metadata to any address.
+//! TLS, proxies and authorities of its own, and leaves it to others to keep tokens in a file, and two processes from spending one
+//! refresh token twice.
 
 mod address;
 mod ask;
 mod callback;
-mod challenge;
+pub(crate) mod challenge;
 mod client;
 mod discover;
 mod error;

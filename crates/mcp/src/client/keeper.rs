@@ -254,6 +254,7 @@ async fn learn(server: &Server, session: &Session, changed: Changes) -> Result<(
             Err(Trouble::Refused(_)) if !can("tools") => Vec::new(),
             Err(trouble) => return Err(trouble),
         };
+        lists.tools.retain(|tool| server.spec.tools.uses(&tool.name));
     }
     if changed.prompts {
         lists.prompts =

@@ -14,6 +14,8 @@ use super::events::{Event, Events};
 use super::link::{Closed, Inbox};
 use super::names::cut;
 use super::spec::{ServerSpec, Tokens};
+use crate::auth::challenge::bearer;
+use crate::auth::{AuthError, Refusal};
 
 /// Connections that were kept and turn out to be closed, before a request counts as failed.
 const STALE: u32 = 2;
@@ -53,29 +55,60 @@ impl Post {
 
     /// Sends a request. A token that is refused is asked for anew, once.
     pub(crate) async fn send(&self, parcel: &Parcel<'_>) -> Result<Incoming, Fault> {
-        let token = self.token(None, "").await?;
+        let token = self.token(None).await?;
         let answer = self.carry(parcel, token.as_ref()).await?;
         let Some(challenge) = refused(&answer) else { return Ok(answer) };
-        let token = self.token(Some(&challenge), &challenge).await?;
-        let wants = || Fault::Login {
-            why: format!("the server wants a login (HTTP {})", answer.status),
-            challenge: challenge.clone(),
+        let status = answer.status;
+        let refusal = Refusal { status, www_authenticate: &challenge, token: token.as_ref() };
+        let Some(token) = self.token(Some(refusal)).await? else {
+            return Err(Fault::Login { why: self.unanswered(status), challenge });
         };
-        let token = token.ok_or_else(wants)?;
         let answer = self.carry(parcel, Some(&token)).await?;
         match refused(&answer) {
             Some(challenge) => Err(Fault::Login {
-                why: format!("the server refuses the login that there is (HTTP {})", answer.status),
+                why: format!(
+                    "the server refuses the login that there is (HTTP {}); log in with `rail mcp login {}`",
+                    answer.status,
+                    self.name()
+                ),
                 challenge,
             }),
             None => Ok(answer),
         }
     }
 
-    async fn token(&self, refused: Option<&str>, challenge: &str) -> Result<Option<Secret>, Fault> {
+    async fn token(&self, refused: Option<Refusal<'_>>) -> Result<Option<Secret>, Fault> {
         let Some(tokens) = &self.tokens else { return Ok(None) };
-        let token = tokens.token(refused).await;
-        token.map_err(|why| Fault::Login { why, challenge: challenge.to_owned() })
+        let challenge = refused.map(|refusal| refusal.www_authenticate.to_owned()).unwrap_or_default();
+        tokens.token(refused).await.map_err(|error| match error {
+            AuthError::LoginNeeded { scope, .. } => {
+                let scope = scope.map(|scope| format!(" for `{}`", cut(&scope, SHOWN))).unwrap_or_default();
+                let why =
+                    format!("the server wants a login{scope}; log in with `rail mcp login {}`", self.name());
+                Fault::Login { why, challenge }
+            }
+            // Whoever gives tokens may be there later, and nobody can do anything about it.
+            AuthError::Unreachable { .. }
+            | AuthError::Status { status: 429 | 500.., .. }
+            | AuthError::Ended => Fault::Gone(error.to_string()),
+            error => Fault::Login { why: error.to_string(), challenge },
+        })
+    }
+
+    fn name(&self) -> &str {
+        self.provider.name.as_str()
+    }
+
+    /// A refusal, where nobody has tokens.
+    fn unanswered(&self, status: u16) -> String {
+        if self.headers.iter().any(|(name, _)| name == "authorization") {
+            return format!(
+                "the server refuses the header `Authorization` that is set for it (HTTP {status}); correct it, or take it out \
+                 and log in with `rail mcp login {}`",
+                self.name()
+            );
+        }
+        format!("the server wants a login (HTTP {status}); log in with `rail mcp login {}`", self.name())
     }
 
     async fn carry(&self, parcel: &Parcel<'_>, token: Option<&Secret>) -> Result<Incoming, Fault> {
@@ -108,10 +141,12 @@ impl Post {
 
 /// What a server says that wants a login, or more than the login that there is.
 fn refused(answer: &Incoming) -> Option<String> {
-    let challenge = header(answer, "www-authenticate");
-    match (answer.status, challenge) {
-        (401, challenge) => Some(challenge.unwrap_or_default().to_owned()),
-        (403, Some(challenge)) => Some(challenge.to_owned()),
+    let said = answer.headers.iter().filter(|(name, _)| name == "www-authenticate");
+    let challenge = said.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
+    match answer.status {
+        401 => Some(challenge),
+        // What is forbidden to everybody is no matter of logins.
+        403 if bearer(&challenge).error.as_deref() == Some("insufficient_scope") => Some(challenge),
         _ => None,
     }
 }

@@ -59,7 +59,8 @@ impl Server {
             None => State::Connecting,
         };
         let folder = shared.cache.as_deref().filter(|_| spec.off.is_none());
-        let tools = folder.map(|folder| known::load(&known::file(folder, &spec))).unwrap_or_default();
+        let mut tools = folder.map(|folder| known::load(&known::file(folder, &spec))).unwrap_or_default();
+        tools.retain(|tool| spec.tools.uses(&tool.name));
         let lists = Arc::new(Lists { tools, ..Lists::default() });
         let now =
             Now { state, session: None, lists, hello: Value::Null, notes: Vec::new(), stderr: String::new() };

@@ -6,6 +6,8 @@ use rail_stdx::Secret;
 use rail_tool::BoxFuture;
 use sha2::{Digest, Sha256};
 
+use crate::auth::{self, AuthError, Refusal};
+
 /// A server, as it is configured.
 #[derive(Clone)]
 pub struct ServerSpec {
@@ -17,6 +19,8 @@ pub struct ServerSpec {
     pub times: TimeLimits,
     /// What gives the tokens that it wants, if it wants any.
     pub tokens: Option<Arc<dyn Tokens>>,
+    /// Which of its tools are used.
+    pub tools: ToolFilter,
     /// Why it is not to be started, such as that nobody approved it; its state says so.
     pub off: Option<String>,
 }
@@ -74,18 +78,59 @@ impl Default for TimeLimits {
 
 /// Where the tokens for a server come from.
 pub trait Tokens: Send + Sync {
-    /// The token to be sent; none if there is none to send. With `refused`, the last one was refused (or none was sent), and
-    /// this is what the server's `WWW-Authenticate` said: a token that was made anew is tried once more.
+    /// The token to be sent; none if there is none to send. With `refused`, this is what the server answered to the last one (or
+    /// to none): a token that was made anew is tried once more.
     ///
     /// # Errors
-    /// What the user has to do, in a sentence: the server's state is then that it needs a login.
-    fn token<'a>(&'a self, refused: Option<&'a str>) -> BoxFuture<'a, Result<Option<Secret>, String>>;
+    /// What the user has to do, and the server's state is then that it needs a login; or that nobody could be asked for a token now.
+    fn token<'a>(&'a self, refused: Option<Refusal<'a>>) -> BoxFuture<'a, Result<Option<Secret>, AuthError>>;
+}
+
+impl Tokens for auth::Tokens {
+    fn token<'a>(&'a self, refused: Option<Refusal<'a>>) -> BoxFuture<'a, Result<Option<Secret>, AuthError>> {
+        Box::pin(async move {
+            match refused {
+                None => Self::token(self).await,
+                Some(refusal) => self.token_after(refusal).await.map(Some),
+            }
+        })
+    }
+}
+
+/// Which tools of a server are used, by the server's own names. The others are as if it did not have them.
+#[derive(Clone)]
+pub struct ToolFilter(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl ToolFilter {
+    /// Those of which this is true.
+    pub fn new(uses: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(uses))
+    }
+
+    /// Whether a tool is used.
+    pub fn uses(&self, tool: &str) -> bool {
+        (self.0)(tool)
+    }
+}
+
+/// All are used.
+impl Default for ToolFilter {
+    fn default() -> Self {
+        Self::new(|_| true)
+    }
+}
+
+impl std::fmt::Debug for ToolFilter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ToolFilter")
+    }
 }
 
 impl ServerSpec {
-    /// A server with the usual limits, without tokens.
+    /// A server with the usual limits, without tokens, with all its tools.
     pub fn new(name: impl Into<String>, way: Way) -> Self {
-        Self { name: name.into(), way, times: TimeLimits::default(), tokens: None, off: None }
+        let (times, tools) = Default::default();
+        Self { name: name.into(), way, times, tokens: None, tools, off: None }
     }
 
     /// What tells it from any other, for what is kept of it on the disk. Secrets are no part of it.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use rail_mcp::auth::{AuthError, Refusal};
 use rail_mcp::{ServerSpec, State, Tokens, Way};
 use rail_stdx::Secret;
 use rail_testkit::{Conversation, Peer, Step, http_whole};
@@ -17,19 +18,22 @@ struct Given {
 }
 
 impl Tokens for Given {
-    fn token<'a>(&'a self, refused: Option<&'a str>) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+    fn token<'a>(&'a self, refused: Option<Refusal<'a>>) -> BoxFuture<'a, Result<Option<Secret>, AuthError>> {
         let mut tokens = self.tokens.lock().unwrap();
         if let Some(refused) = refused {
-            self.refused.lock().unwrap().push(refused.to_owned());
+            let Refusal { status, www_authenticate, token } = refused;
+            let token = token.map(Secret::reveal).unwrap_or_default();
+            self.refused.lock().unwrap().push(format!("{status} {token}: {www_authenticate}"));
             tokens.remove(0);
         }
         let answer = tokens.first().map(|token| Some(Secret::new(*token)));
-        Box::pin(std::future::ready(answer.ok_or_else(|| "log in again".to_owned())))
+        let needed = || AuthError::LoginNeeded { server: "it".to_owned(), scope: None };
+        Box::pin(std::future::ready(answer.ok_or_else(needed)))
     }
 }
 
 fn wants_login() -> Conversation {
-    let head = "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer resource_metadata=\"x\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let head = "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Basic realm=\"r\"\r\nwww-authenticate: Bearer resource_metadata=\"x\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     Conversation::new([Step::ReadRequest, Step::Send(head.as_bytes().to_vec())])
 }
 
@@ -66,15 +70,15 @@ async fn a_server_that_wants_a_login_says_so() {
     assert_eq!(
         state.state,
         State::NeedsLogin {
-            why: "the server wants a login (HTTP 401)".to_owned(),
-            challenge: "Bearer resource_metadata=\"x\"".to_owned()
+            why: "the server wants a login (HTTP 401); log in with `rail mcp login remote`".to_owned(),
+            challenge: "Basic realm=\"r\", Bearer resource_metadata=\"x\"".to_owned()
         }
     );
     let asked = bed.hub.read_resource("remote", "a:b").await.unwrap_err();
     assert_eq!(
         asked,
         "the MCP server `remote` can't be asked: it needs a login, which only the user can do: \
-         the server wants a login (HTTP 401)"
+         the server wants a login (HTTP 401); log in with `rail mcp login remote`"
     );
     bed.end().await;
 }
@@ -89,7 +93,10 @@ async fn a_token_that_is_refused_is_made_anew_once() {
     let tokens = Arc::new(Given { tokens: Mutex::new(vec!["old", "new"]), refused: Mutex::default() });
     let bed = Bed::new(vec![spec(&peer, Some(Arc::clone(&tokens)))]);
     bed.ready("remote").await;
-    assert_eq!(*tokens.refused.lock().unwrap(), ["Bearer resource_metadata=\"x\""]);
+    assert_eq!(
+        *tokens.refused.lock().unwrap(),
+        ["401 old: Basic realm=\"r\", Bearer resource_metadata=\"x\""]
+    );
     let sent = peer.requests();
     let headers =
         |at: usize| ["authorization", "x-team", "mcp-protocol-version"].map(|name| sent[at].header(name));
@@ -105,7 +112,10 @@ async fn a_login_that_no_longer_counts_is_asked_for() {
     let tokens = Arc::new(Given { tokens: Mutex::new(vec!["old"]), refused: Mutex::default() });
     let bed = Bed::new(vec![spec(&peer, Some(tokens))]);
     let state = bed.until("remote", |state| state.state != State::Connecting).await;
-    assert_eq!(state.state.to_string(), "needs a login: log in again");
+    assert_eq!(
+        state.state.to_string(),
+        "needs a login: the server wants a login; log in with `rail mcp login remote`"
+    );
     bed.end().await;
 }
 
