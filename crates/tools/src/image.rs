@@ -65,7 +65,7 @@ impl Tool for Image {
         generation: Generation::Gen4,
         level: Level::Read,
         lane: Lane::Shared,
-        shown: Shown::Whole,
+        shown: Shown::Brief,
     };
 
     fn facets(input: &Input, cx: &FacetCx<'_>) -> Vec<Facet> {
@@ -114,6 +114,8 @@ impl Tool for ImageBesides {
     type Input = Input;
 
     const CARD: Card<'static> = Card {
+        // Said in the declaration: after the first call it would be too late.
+        summary: "Asks another model that sees about images: files or addresses. You see images yourself: use this only for images that were not already provided in the user's message",
         prompt: concat!(include_str!("prompts/image.md"), include_str!("prompts/image_besides.md")),
         ..Image::CARD
     };

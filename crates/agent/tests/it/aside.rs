@@ -264,7 +264,8 @@ async fn minimax_is_asked_through_its_own_api() {
 async fn a_refusal_of_minimax_leads_to_the_next() {
     let refused =
         json!({ "base_resp": { "status_code": 1004, "status_msg": "login fail: sk-minimax-0123456789" } });
-    let (peer, next) = (minimax(&[refused.clone()]), Scripted::start(vec![says("A cat.")]).unwrap());
+    let (peer, next) =
+        (minimax(std::slice::from_ref(&refused)), Scripted::start(vec![says("A cat.")]).unwrap());
     let config = format!(
         "{}{}[agent]\nimage_model = \"minimax,MiniMax-VL-01;next,m\"\n",
         provider("minimax", &peer.url("/v1"), ""),

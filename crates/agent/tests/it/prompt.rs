@@ -9,6 +9,7 @@ use rail_agent::prompt::{
     Environment, Form, Gathered, Git, Prompt, PromptInput, Skill, available, build, dialect_for, form_for,
     input_for, mark_messages,
 };
+use rail_agent::team::types::built_in;
 use rail_config::settings::{Agent, DialectChoice, Generation, PromptChoice};
 use rail_model::{Message, Part, ProtocolId, Request, Role, ToolKind};
 use rail_permit::{Mode, Policy, Rule, Rules};
@@ -130,6 +131,9 @@ fn the_first_request_is_small() {
     let mut gathered = gathered(Generation::Gen4);
     gathered.memory = Found::default();
     gathered.skills.clear();
+    // The most that is said without anything of the user's own.
+    gathered.registry = rail_tools::seeing(&gathered.registry, rail_tools::Sight::MainToo);
+    gathered.agents = built_in().into();
     for dialect in DIALECTS {
         let full = build(&PromptInput { form: Form::Full, dialect, output_style: None, gathered: &gathered });
         let tokens = tokens_of(&full, "hello");

@@ -214,7 +214,8 @@ impl Prepared {
             self.env.get(name).map(str::to_owned)
         });
         let all = self.brought.skills.with(&rail_tools::registry());
-        let all = rail_tools::seeing(&all, self.sight(model)).only(|card| searches || card.name != "web_search");
+        let all =
+            rail_tools::seeing(&all, self.sight(model)).only(|card| searches || card.name != "web_search");
         let built_in = match self.claude.tools.as_deref() {
             None => all,
             Some(names) => {

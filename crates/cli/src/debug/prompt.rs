@@ -49,7 +49,12 @@ impl Prompt {
         let trusted = checked.trusted;
         let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
         let brought = Brought::read(&loaded, trusted, &inputs.env)?;
-        brought.skills.problems.iter().chain(&brought.agents.problems).for_each(|problem| output::tell(&format!("warning: {problem}")));
+        brought
+            .skills
+            .problems
+            .iter()
+            .chain(&brought.agents.problems)
+            .for_each(|problem| output::tell(&format!("warning: {problem}")));
         let gathered = self.gathered(&loaded, &inputs.env, &brought)?;
         let target = target(&loaded, common.model.as_deref());
         let mut input = prompt::input_for(&loaded.settings.agent, &target.profile, &gathered);

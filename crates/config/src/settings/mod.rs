@@ -21,9 +21,7 @@ pub use agent::{
 pub use mcp::{Mcp, McpOauth, McpServer, McpTransport};
 pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};
 pub use router::RouterSettings;
-pub use servers::{
-    Gateway, GatewayLimits, GatewayLog, Hook, HookGroup, HookKind, Hooks,
-};
+pub use servers::{Gateway, GatewayLimits, GatewayLog, Hook, HookGroup, HookKind, Hooks};
 pub use web::{SearchEngine, Web, WebSearch};
 pub use words::{
     Address, ChainText, PermissionRule, PrivatePlace, SecretText, Size, SizeError, Wait, WaitError,

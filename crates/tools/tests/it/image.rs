@@ -300,17 +300,17 @@ fn where_nobody_sees_there_is_no_tool_and_a_main_model_that_sees_gets_a_hint() {
     let (registry, limits) = (rail_tools::registry(), Limits::default());
     let told = |sight| {
         let tools = seeing(&registry, sight);
-        let all = tools.shown("claude", &limits);
-        all.filter(|(tool, _)| tool.card().name == "image").find_map(|(_, declared)| declared.description)
+        let mut all = tools.shown("claude", &limits).filter(|(tool, _)| tool.card().name == "image");
+        all.next().map(|(tool, declared)| {
+            (declared.description.unwrap(), registry.say("claude", tool.card().prompt))
+        })
     };
     assert_eq!(told(Sight::Nobody), None);
     let (others, own) = (told(Sight::Others).unwrap(), told(Sight::MainToo).unwrap());
-    assert_eq!(
-        own.strip_prefix(&others),
-        Some(
-            "- You see images yourself: use this only for images that were not already provided in the user's message. `Read` shows you a file.\n"
-        )
-    );
+    // Before the first call, and in the explanation that comes with its result.
+    let hint = "You see images yourself: use this only for images that were not already provided in the user's message";
+    assert!(!others.0.contains(hint) && own.0.ends_with(hint), "{own:?}");
+    assert_eq!(own.1.strip_prefix(&others.1), Some(&*format!("- {hint}. `Read` shows you a file.\n")));
     let names = |sight| {
         seeing(&registry, sight).tools().iter().map(|tool| tool.card().name.to_owned()).collect::<Vec<_>>()
     };

@@ -6,6 +6,7 @@
 mod block;
 mod inline;
 mod table;
+mod tag;
 mod walk;
 
 use url::Url;

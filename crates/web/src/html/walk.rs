@@ -1,14 +1,11 @@
-use std::collections::BTreeMap;
-
-use html5gum::{DefaultEmitter, HtmlString, Spanned, Token, Tokenizer};
+use html5gum::{DefaultEmitter, Token, Tokenizer};
 use url::Url;
 
 use super::Markdown;
 use super::block::{Blocks, Gap};
 use super::inline::{Inline, Span, fence};
 use super::table::Table;
-
-type Attributes = BTreeMap<HtmlString, Spanned<HtmlString, ()>>;
+use super::tag::{Attributes, attribute, is_block, is_hidden, is_void, language, role};
 
 /// Lists within each other whose numbers are kept.
 const MAX_LISTS: usize = 32;
@@ -580,36 +577,6 @@ fn chosen<'a>(all: &'a str, main: &Part, article: &Part) -> &'a str {
     main.or(article).unwrap_or(all)
 }
 
-fn attribute(attributes: &Attributes, name: &[u8]) -> Option<String> {
-    attributes.get(name).map(|value| String::from_utf8_lossy(value).into_owned())
-}
-
-fn role(attributes: &Attributes, wanted: &str) -> bool {
-    attribute(attributes, b"role").is_some_and(|role| role.eq_ignore_ascii_case(wanted))
-}
-
-/// Whether a browser would not show it.
-fn is_hidden(attributes: &Attributes) -> bool {
-    let style = attribute(attributes, b"style").unwrap_or_default().to_ascii_lowercase();
-    let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
-    let invisible = ["display:none", "visibility:hidden", "font-size:0", "opacity:0"];
-    let ends = |rest: &str| rest.is_empty() || rest.starts_with([';', '!', 'p', 'e', 'r', '%']);
-    attributes.contains_key(&b"hidden"[..])
-        || attribute(attributes, b"aria-hidden").is_some_and(|hidden| hidden == "true")
-        || invisible.iter().any(|word| style.split(word).skip(1).any(ends))
-}
-
-/// The language that a block of code says it is in.
-fn language(attributes: &Attributes) -> String {
-    let classes = attribute(attributes, b"class").unwrap_or_default();
-    let found = classes.split_whitespace().find_map(|class| {
-        class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")).map(str::to_owned)
-    });
-    let plain =
-        |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '+' | '-' | '_' | '#' | '.'));
-    found.filter(plain).filter(|name| name.len() <= 30).unwrap_or_default()
-}
-
 fn gap(name: &[u8], blocks: &Blocks) -> Gap {
     match name {
         b"p" | b"dt" | b"figure" | b"section" | b"details" | b"address" | b"fieldset"
@@ -621,59 +588,4 @@ fn gap(name: &[u8], blocks: &Blocks) -> Gap {
         b"div" if !blocks.is_in_item() => Gap::Blank,
         _ => Gap::Line,
     }
-}
-
-fn is_void(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"area"
-            | b"base"
-            | b"br"
-            | b"col"
-            | b"embed"
-            | b"hr"
-            | b"img"
-            | b"input"
-            | b"link"
-            | b"meta"
-            | b"source"
-            | b"track"
-            | b"wbr"
-            | b"param"
-    )
-}
-
-/// Whether it stands on lines of its own.
-fn is_block(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"address"
-            | b"article"
-            | b"aside"
-            | b"body"
-            | b"center"
-            | b"dd"
-            | b"details"
-            | b"dialog"
-            | b"dir"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"fieldset"
-            | b"figcaption"
-            | b"figure"
-            | b"footer"
-            | b"form"
-            | b"header"
-            | b"hgroup"
-            | b"html"
-            | b"legend"
-            | b"main"
-            | b"nav"
-            | b"option"
-            | b"p"
-            | b"search"
-            | b"section"
-            | b"summary"
-    )
 }
