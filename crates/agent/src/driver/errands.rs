@@ -1,7 +1,9 @@
 //! What is run and read for the user's own words: the shell commands and files of slash commands, and files that a prompt names.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rail_model::{CallId, CallKind, Part, ToolCall};
 use rail_permit::{Answer, Policy, Question, Rule};
@@ -11,9 +13,9 @@ use rail_tool::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::servers::Servers;
+use super::servers::{Servers, one_message};
 use super::{Agent, show};
-use crate::commands::Sources;
+use crate::commands::{Commands, Need, RemoteArgument, RemoteCommand, Remotes, Sources, Typed};
 
 /// Calls that are made for the user's own words. Each is judged as one of the model's would be, and hooks see it; nobody is asked, so
 /// that what would be asked about is not done.
@@ -92,6 +94,28 @@ impl Errands {
         Some(if outcome.success() { Ok(outcome.parts) } else { Err(outcome.text()) })
     }
 
+    /// What a prompt of an MCP server says, as it was typed: `/server:prompt (MCP) arguments` or `/mcp__server__prompt arguments`.
+    ///
+    /// # Errors
+    /// There is no such prompt, or it can't be had; in a sentence for the user.
+    pub async fn prompt(&self, typed: &str) -> Result<Vec<Part>, String> {
+        let Some(servers) = &self.servers else {
+            return Err("there are no MCP servers here whose prompts could be used; see `rail mcp list`".to_owned());
+        };
+        servers.hub.settled(CONNECTING).await;
+        let mut commands = Commands::default();
+        commands.set_remote(servers.hub.prompts().into_iter().map(command).collect());
+        match commands.read(typed) {
+            Typed::Remote(remote, arguments) => remote.text(&arguments, servers).await,
+            Typed::Text | Typed::Builtin(..) | Typed::Custom(..) | Typed::Unknown { .. } => {
+                let names: Vec<String> =
+                    commands.remote().iter().map(|remote| format!("/{}", remote.listed())).collect();
+                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                Err(format!("there is no such prompt of an MCP server; there are: {there}"))
+            }
+        }
+    }
+
     /// What a resource of an MCP server holds, `server:uri`.
     async fn resource(&self, named: &str) -> Option<Result<Vec<Part>, String>> {
         let hub = &self.servers.as_ref()?.hub;
@@ -132,7 +156,7 @@ impl Errands {
             notes: Vec::new(),
             cause: None,
             repairs: Vec::new(),
-            took: std::time::Duration::ZERO,
+            took: Duration::ZERO,
         })
     }
 }
@@ -154,6 +178,39 @@ impl Sources for Errands {
 fn output_of(text: &str) -> String {
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
     if last.starts_with("[done in ") && last.ends_with(']') { before.to_owned() } else { text.to_owned() }
+}
+
+/// How long servers may take to be connected before it is said that they lack a prompt.
+const CONNECTING: Duration = Duration::from_secs(30);
+
+/// A prompt as a command.
+fn command(prompt: rail_mcp::Prompt) -> RemoteCommand {
+    let argument = |argument: rail_mcp::PromptArgument| RemoteArgument {
+        name: argument.name,
+        description: argument.description,
+        need: if argument.required { Need::Required } else { Need::Optional },
+    };
+    RemoteCommand {
+        server: prompt.server,
+        prompt: prompt.name,
+        description: prompt.description.or(prompt.title).unwrap_or_default(),
+        arguments: prompt.arguments.into_iter().map(argument).collect(),
+    }
+}
+
+impl Remotes for Servers {
+    fn text<'a>(
+        &'a self,
+        command: &'a RemoteCommand,
+        arguments: &'a BTreeMap<String, String>,
+    ) -> BoxFuture<'a, Result<Vec<Part>, String>> {
+        Box::pin(async move {
+            let arguments: Vec<(String, String)> =
+                arguments.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            let said = self.hub.get_prompt(&command.server, &command.prompt, &arguments).await?;
+            Ok(one_message(said))
+        })
+    }
 }
 
 /// Nobody can be asked, and nobody looks on.

@@ -257,7 +257,7 @@ impl Host for Guests {
 }
 
 /// A conversation as one message: who said what stands before it where there is more than one.
-fn one_message(messages: Vec<(Role, Vec<Part>)>) -> Vec<Part> {
+pub(super) fn one_message(messages: Vec<(Role, Vec<Part>)>) -> Vec<Part> {
     let several = messages.len() > 1;
     let mut parts = Vec::new();
     for (role, said) in messages {

@@ -110,7 +110,7 @@ impl AgentFlags {
         };
         let mut printer = shown.printer();
         let done = runtime.block_on(Box::pin(async {
-            let mut ready = slash::ready(step, images, &agent.errands()).await;
+            let mut ready = slash::ready(step, images, &agent.errands()).await?;
             agent.allow(std::mem::take(&mut ready.allowed));
             talk(agent, handle, ready, &mut *printer).await
         }));

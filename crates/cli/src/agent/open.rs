@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use rail_agent::hooks::CallbackHooks;
 use rail_agent::machine::{Bounds, Summaries};
-use rail_agent::{Agent, Begin, Handle, Setup};
+use rail_agent::{Agent, Begin, Handle, McpSetup, Setup};
 use rail_config::mcp::Servers;
 use rail_config::settings::{Compaction, DialectChoice, Hooks, ProviderSettings};
 use rail_config::{Env, Inputs, Loaded};
@@ -199,7 +199,7 @@ impl Prepared {
             role: extras.role.or_else(|| claude.role.clone()),
             also: extras.also.or_else(|| claude.also.clone()),
             callbacks: extras.callbacks,
-            mcp: None,
+            mcp: Some(self.servers(loaded, env)),
             agent_types: self.brought.agents.all.clone().into(),
         };
         let opened = Agent::open(setup);
@@ -226,6 +226,20 @@ impl Prepared {
             }
         };
         Registry::new(built_in.tools().iter().cloned().chain(more))
+    }
+
+    /// The MCP servers that a session starts.
+    fn servers(&self, loaded: &Loaded, env: &Env) -> McpSetup {
+        McpSetup {
+            servers: crate::mcp::hub::specs(&self.mcp, loaded, env),
+            limits: rail_mcp::Limits {
+                declare_tokens: loaded.settings.mcp.declare_tokens.into(),
+                ..rail_mcp::Limits::default()
+            },
+            env: crate::mcp::hub::environment(loaded, env),
+            cache: loaded.places.as_ref().map(|places| places.cache.join("mcp")),
+            http: setup::transport(env),
+        }
     }
 
     /// Who sees images in a session with this model.

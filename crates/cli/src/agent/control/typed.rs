@@ -23,7 +23,10 @@ pub(super) async fn becomes(prompt: Prompt, ground: Ground, errands: Arc<Errands
     let mut ready = match alone(&parts) {
         Some(text) => match step(text.to_owned(), ground).await {
             Ok(Step::Say(text)) => return done(Reason::Answered, text),
-            Ok(step) => ready(step, Vec::new(), &errands).await,
+            Ok(step) => match ready(step, Vec::new(), &errands).await {
+                Ok(ready) => ready,
+                Err(failure) => return done(Reason::Failed, told(failure)),
+            },
             Err(why) => return done(Reason::Failed, why),
         },
         None => {
@@ -47,13 +50,19 @@ fn alone(parts: &[Part]) -> Option<&str> {
     }
 }
 
+fn told(failure: Failure) -> String {
+    match failure {
+        Failure::Usage(error) | Failure::Task(error) => format!("{error:#}"),
+        Failure::Interrupted | Failure::Ended(_) => "the command was ended".to_owned(),
+    }
+}
+
 /// Commands look at files and servers, and take their time; nothing else waits for them.
 async fn step(text: String, ground: Ground) -> Result<Step, String> {
     let found = tokio::task::spawn_blocking(move || slash::step(&text, &ground)).await;
     match found {
         Ok(Ok(step)) => Ok(step),
-        Ok(Err(Failure::Usage(error) | Failure::Task(error))) => Err(format!("{error:#}")),
-        Ok(Err(Failure::Interrupted | Failure::Ended(_))) => Err("the command was ended".to_owned()),
+        Ok(Err(failure)) => Err(told(failure)),
         Err(error) => Err(format!("the command broke off: {error}")),
     }
 }

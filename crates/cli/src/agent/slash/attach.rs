@@ -27,8 +27,11 @@ pub(crate) struct Ready {
 }
 
 /// Makes of a step what the session is told, with more parts behind its text. Of a step that says something itself that is nothing.
-pub(crate) async fn ready(step: Step, more: Vec<Part>, errands: &Errands) -> Ready {
-    match step {
+///
+/// # Errors
+/// It is a prompt that no MCP server has.
+pub(crate) async fn ready(step: Step, more: Vec<Part>, errands: &Errands) -> Result<Ready, Failure> {
+    Ok(match step {
         Step::Say(_) => Ready::default(),
         Step::Tell(command, until) => Ready { commands: vec![command], until, ..Ready::default() },
         Step::Ask(text) => submit(Vec::new(), with_named(text, more, errands).await),
@@ -40,7 +43,11 @@ pub(crate) async fn ready(step: Step, more: Vec<Part>, errands: &Errands) -> Rea
             let parts = [Part::text(expanded.text)].into_iter().chain(attached).chain(more).collect();
             Ready { allowed: expanded.allowed, model: command.model, ..submit(Vec::new(), parts) }
         }
-    }
+        Step::Remote(text) => {
+            let said = errands.prompt(&text).await.map_err(|why| Failure::Usage(anyhow!(why)))?;
+            submit(Vec::new(), said.into_iter().chain(more).collect())
+        }
+    })
 }
 
 pub(crate) fn submit(mut commands: Vec<Command>, parts: Vec<Part>) -> Ready {

@@ -30,6 +30,8 @@ pub(crate) enum Step {
     Plan(String),
     /// A command of the user's own is to be answered.
     Custom(Box<CustomCommand>, String),
+    /// A prompt of an MCP server is to be answered, as it was typed.
+    Remote(String),
 }
 
 /// What ends a task.
@@ -57,17 +59,19 @@ pub(crate) fn step(text: &str, ground: &Ground) -> Result<Step, Failure> {
         Typed::Text => Ok(Step::Ask(text.to_owned())),
         Typed::Builtin(builtin, args) => run(builtin, &args, ground),
         Typed::Custom(command, args) => Ok(Step::Custom(Box::new(command.clone()), args)),
-        Typed::Remote(remote, _) => {
-            let (name, server) = (remote.listed(), &remote.server);
-            Err(Failure::Usage(anyhow!(
-                "`/{name}` is a prompt of the MCP server `{server}`, which is not connected here"
-            )))
-        }
+        Typed::Remote(..) => Ok(Step::Remote(text.to_owned())),
+        // Which prompts servers have is known once they are connected.
+        Typed::Unknown { .. } if may_be_remote(text) => Ok(Step::Remote(text.to_owned())),
         Typed::Unknown { name, nearest } => {
             let meant = nearest.map(|name| format!("did you mean `/{name}`? ")).unwrap_or_default();
             Err(Failure::Usage(anyhow!("there is no command `/{name}`; {meant}`/help` lists all")))
         }
     }
+}
+
+/// Whether what was typed has the form of a prompt of an MCP server: `/mcp__server__prompt` or `/server:prompt (MCP)`.
+fn may_be_remote(text: &str) -> bool {
+    text.starts_with("/mcp__") || text.split_whitespace().nth(1) == Some("(MCP)")
 }
 
 /// One line for each command.
