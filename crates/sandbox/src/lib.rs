@@ -3,6 +3,7 @@
 mod binary;
 pub mod confine;
 mod exit;
+mod handed;
 mod launch;
 mod leader;
 mod process;
@@ -16,6 +17,7 @@ mod tape;
 mod trace;
 
 pub use exit::Exit;
+pub use handed::hand_over;
 pub use launch::{Input, Launch, StartError, Streams};
 pub use process::{Groups, Process, Talk, WriteError};
 pub use pump::Ended;

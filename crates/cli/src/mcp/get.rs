@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use rail_config::mcp::{Server, Standing, shown};
+use rail_config::mcp::{Server, Standing, Which, servers, shown};
 use rail_config::settings::{McpServer, SecretText};
+use rail_mcp::auth::{AuthError, Status};
+use serde_json::{Value, json};
 
-use super::{found, kind, list, named, place, quoted, tell_problems};
-use crate::setup::Common;
+use super::hub::Logins;
+use super::{kind, list, login, named, place, quoted, tell_problems};
+use crate::setup::{Common, wrong};
 use crate::table::{Side, lines};
 use crate::{Failure, output};
 
@@ -22,24 +25,59 @@ pub(crate) struct Get {
 
 impl Get {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
-        let (_, servers) = found(common)?;
+        let inputs = common.inputs()?;
+        let loaded = rail_config::load(&inputs).map_err(wrong)?;
+        let servers = servers(&inputs, &loaded, &[], Which::All);
         tell_problems(&servers);
+        let logins = Logins::new(&loaded, &inputs.env);
         let named = named(&servers, &self.name)?;
         if self.json {
-            return output::print_json(&named.iter().map(|server| list::json(server)).collect());
+            return output::print_json(&named.iter().map(|server| json(server, &logins)).collect());
         }
-        let texts: Vec<String> = named.iter().map(|server| text(server)).collect();
+        let texts: Vec<String> = named.iter().map(|server| text(server, &logins)).collect();
         output::print(&texts.join("\n"))
     }
 }
 
-fn text(server: &Server) -> String {
+/// How things stand with the login to a server; None of one that has none.
+fn status(server: &Server, logins: &Logins) -> Option<Result<Status, AuthError>> {
+    let Standing::Used(spec) = &server.standing else { return None };
+    Some(logins.of(spec)?.and_then(|tokens| tokens.status()))
+}
+
+fn json(server: &Server, logins: &Logins) -> Value {
+    let mut all = list::json(server);
+    if let (Value::Object(all), Some(status)) = (&mut all, status(server, logins)) {
+        let login = match status {
+            Err(error) => json!({"state": "unknown", "why": error.to_string()}),
+            Ok(Status::LoggedOut) => json!({"state": "none"}),
+            Ok(Status::Expired) => json!({"state": "ended"}),
+            Ok(Status::NeedsScope(scope)) => json!({"state": "needs scope", "scope": scope}),
+            Ok(Status::LoggedIn { issuer, scope, expires, renewable }) => json!({
+                "state": "logged in",
+                "issuer": issuer,
+                "scope": scope,
+                "expires": expires,
+                "renewable": renewable,
+            }),
+        };
+        all.insert("login".to_owned(), login);
+    }
+    all
+}
+
+fn text(server: &Server, logins: &Logins) -> String {
     let mut rows = Rows(vec![vec![server.name.clone()]]);
     rows.add("scope", server.scope.word());
     rows.add("file", place(&server.origin));
     rows.add("transport", kind(server));
     if let Some(written) = &server.written {
         rows.server(&shown(written));
+    }
+    match status(server, logins) {
+        Some(Ok(status)) => rows.add("login", login::told(&status)),
+        Some(Err(error)) => rows.add("login", format!("not possible: {error}")),
+        None => {}
     }
     rows.add("approval", server.approval.word());
     match &server.standing {

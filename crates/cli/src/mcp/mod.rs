@@ -5,13 +5,14 @@ mod answer;
 mod get;
 pub(crate) mod hub;
 mod list;
+mod login;
 mod remove;
 mod serve;
 mod test;
 
 use anyhow::anyhow;
 use clap::{Subcommand, ValueEnum};
-use rail_config::mcp::{McpScope, Reach, Server, Servers, Standing, Which, servers, shown, transport};
+use rail_config::mcp::{McpScope, Reach, Server, Servers, Spec, Standing, Which, servers, shown, transport};
 use rail_config::settings::McpServer;
 use rail_config::{Inputs, Origin, Places};
 use rail_stdx::nearest;
@@ -38,6 +39,10 @@ pub(crate) enum McpCommand {
     Remove(remove::Remove),
     /// Start servers, and tell what they have and how long they took. It exits with 1 if one does not answer.
     Test(test::Test),
+    /// Log in to a server that wants it, in a browser. It ends after 5 minutes.
+    Login(login::Login),
+    /// Give a server's token back, and keep nothing of the login.
+    Logout(login::Logout),
     /// Let servers be used that this project brings, as they are written now.
     Approve(answer::Approve),
     /// Keep servers that this project brings from being used, and do not ask again.
@@ -58,6 +63,8 @@ impl McpCommand {
             Self::Get(get) => get.run(common),
             Self::Remove(remove) => remove.run(common),
             Self::Test(test) => test.run(common),
+            Self::Login(login) => login.run(common),
+            Self::Logout(logout) => logout.run(common),
             Self::Approve(approve) => approve.run(common),
             Self::Reject(reject) => reject.run(common),
             Self::Serve(serve) => serve.run(common),
@@ -117,6 +124,22 @@ fn named<'a>(servers: &'a Servers, name: &str) -> Result<Vec<&'a Server>, Failur
         None => "see `rail mcp list`".to_owned(),
     };
     Err(Failure::Task(anyhow!("there is no MCP server `{name}`; {hint}")))
+}
+
+/// The server of a name that is used, and how; or why there is none.
+fn used<'a>(servers: &'a Servers, name: &str) -> Result<(&'a Server, &'a Spec), Failure> {
+    let all = named(servers, name)?;
+    let used = all.iter().find_map(|server| match &server.standing {
+        Standing::Used(spec) => Some((*server, &**spec)),
+        Standing::Left(_) => None,
+    });
+    used.ok_or_else(|| {
+        let why = all.iter().find_map(|server| match &server.standing {
+            Standing::Used(_) => None,
+            Standing::Left(left) => Some(left.why(name)),
+        });
+        Failure::Task(anyhow!("`{name}` is not used: {}", why.unwrap_or_default()))
+    })
 }
 
 /// What is started or asked, in a line.

@@ -6,15 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use clap::Args;
-use rail_config::mcp::{Server, Servers, Spec, Standing, Which, plain_name, servers};
+use rail_config::mcp::{Server, Servers, Spec, Which, plain_name, servers};
 use rail_config::{Inputs, Loaded};
 use rail_mcp::{Host, Hub, Limits, ServerSpec, ServerState, Setup, State, TimeLimits};
 use rail_upstream::Transport;
 use tokio::task::JoinSet;
 
-use super::{hub, list, named, tell_problems};
+use super::{hub, list, tell_problems, used};
 use crate::clock::Now;
 use crate::setup::{Common, runtime, transport, wrong};
 use crate::{Failure, output};
@@ -49,18 +48,7 @@ impl Test {
 
     fn chosen<'a>(&self, servers: &'a Servers) -> Result<Vec<(&'a Server, &'a Spec)>, Failure> {
         let Some(name) = &self.name else { return Ok(servers.used().collect()) };
-        let all = named(servers, name)?;
-        let used = all.iter().find_map(|server| match &server.standing {
-            Standing::Used(spec) => Some((*server, &**spec)),
-            Standing::Left(_) => None,
-        });
-        used.map(|used| vec![used]).ok_or_else(|| {
-            let why = all.iter().find_map(|server| match &server.standing {
-                Standing::Used(_) => None,
-                Standing::Left(left) => Some(left.why(name)),
-            });
-            Failure::Task(anyhow!("`{name}` is not used: {}", why.unwrap_or_default()))
-        })
+        Ok(vec![used(servers, name)?])
     }
 }
 

@@ -146,9 +146,14 @@ fn refused(answer: &Incoming) -> Option<String> {
     match answer.status {
         401 => Some(challenge),
         // What is forbidden to everybody is no matter of logins.
-        403 if bearer(&challenge).error.as_deref() == Some("insufficient_scope") => Some(challenge),
+        403 if lacks_scope(&challenge) => Some(challenge),
         _ => None,
     }
+}
+
+/// Whether a server says that the login is good, and grants too little.
+pub(crate) fn lacks_scope(challenge: &str) -> bool {
+    bearer(challenge).error.as_deref() == Some("insufficient_scope")
 }
 
 /// A header of an answer.

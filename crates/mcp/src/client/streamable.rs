@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::desk::Fault;
 use super::link::{Inbox, Letter};
-use super::post::{Parcel, Post, StreamEnd, complaint, header, is_stream, stream, whole};
+use super::post::{Parcel, Post, StreamEnd, complaint, header, is_stream, lacks_scope, stream, whole};
 
 /// How long a notification may take to be accepted, since what follows waits for it.
 const ACCEPTED: Duration = Duration::from_secs(30);
@@ -79,9 +79,17 @@ impl Carrier {
             }
             return Ok(());
         };
+        let is_call = matches!(method.as_deref(), Some("tools/call" | "prompts/get" | "resources/read"));
         open.spawn(async move {
             tokio::select! {
-                done = carrier.ask(&id, body) => done,
+                done = carrier.ask(&id, body) => match done {
+                    // One call wants more than the login grants: the others do not end with it.
+                    Err(Fault::Login { why, challenge }) if is_call && lacks_scope(&challenge) => {
+                        let _ = carrier.inbox.fail(&id, why).await;
+                        Ok(())
+                    }
+                    done => done,
+                },
                 // Nobody reads the answer any more.
                 () = carrier.inbox.desk.taken_back(&id) => Ok(()),
             }
