@@ -100,7 +100,9 @@ impl Errands {
     /// There is no such prompt, or it can't be had; in a sentence for the user.
     pub async fn prompt(&self, typed: &str) -> Result<Vec<Part>, String> {
         let Some(servers) = &self.servers else {
-            return Err("there are no MCP servers here whose prompts could be used; see `rail mcp list`".to_owned());
+            return Err(
+                "there are no MCP servers here whose prompts could be used; see `rail mcp list`".to_owned()
+            );
         };
         servers.hub.settled(CONNECTING).await;
         let mut commands = Commands::default();

@@ -13,7 +13,12 @@ pub(super) fn asked(server: &str, ask: &Ask) -> Choices {
     let questions = match ask {
         Ask::Url { message, url } => {
             let question = format!("The MCP server `{server}` asks you to open {url}\n{message}");
-            vec![choice(question, "Open", vec![option(OPENED, ""), option(NO, "it is not opened")], Pick::One)]
+            vec![choice(
+                question,
+                "Open",
+                vec![option(OPENED, ""), option(NO, "it is not opened")],
+                Pick::One,
+            )]
         }
         Ask::Form { message, schema } => {
             let fields = fields(schema);
@@ -73,10 +78,16 @@ enum Kind {
 }
 
 fn fields(schema: &Value) -> Vec<Field<'_>> {
-    let needed: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let needed: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let properties = schema.get("properties").and_then(Value::as_object);
-    let field = |(name, schema): (&String, &'_ Value)| (name.clone(), needed.contains(&name.as_str()), kind(schema));
+    let field =
+        |(name, schema): (&String, &'_ Value)| (name.clone(), needed.contains(&name.as_str()), kind(schema));
     let Some(properties) = properties else { return Vec::new() };
     properties
         .iter()
@@ -129,10 +140,15 @@ impl Field<'_> {
         let (options, pick) = match &self.kind {
             Kind::Truth => (vec![option(YES, ""), option(NO, "")], Pick::One),
             Kind::One(values) => (values.iter().map(|(_, name)| option(name, "")).collect(), Pick::One),
-            Kind::Several(values) => (values.iter().map(|(_, name)| option(name, "")).collect(), Pick::Several),
+            Kind::Several(values) => {
+                (values.iter().map(|(_, name)| option(name, "")).collect(), Pick::Several)
+            }
             Kind::Text | Kind::Number | Kind::Integer => {
                 let usual = self.schema.get("default").map(plain);
-                (usual.map(|usual| vec![option(&usual, "what the server suggests")]).unwrap_or_default(), Pick::One)
+                (
+                    usual.map(|usual| vec![option(&usual, "what the server suggests")]).unwrap_or_default(),
+                    Pick::One,
+                )
             }
         };
         choice(question, title, options, pick)
@@ -156,7 +172,8 @@ impl Field<'_> {
             }
             Kind::Text => self.usual(first).or_else(|| said.map(|said| Value::String(said.to_owned()))),
             Kind::Integer => {
-                let number = said.and_then(|said| said.parse::<i64>().ok()).map(|number| Value::Number(number.into()));
+                let number =
+                    said.and_then(|said| said.parse::<i64>().ok()).map(|number| Value::Number(number.into()));
                 self.usual(first).or(number)
             }
             Kind::Number => {
@@ -174,7 +191,9 @@ impl Field<'_> {
 /// One of the values, picked or written out.
 fn one(values: &[(String, String)], picked: Option<usize>, said: Option<&str>) -> Option<Value> {
     let by_name = |said: &str| {
-        values.iter().find(|(value, name)| value.eq_ignore_ascii_case(said) || name.eq_ignore_ascii_case(said))
+        values
+            .iter()
+            .find(|(value, name)| value.eq_ignore_ascii_case(said) || name.eq_ignore_ascii_case(said))
     };
     let found = picked.and_then(|at| values.get(at)).or_else(|| said.and_then(by_name));
     found.map(|(value, _)| Value::String(value.clone()))
@@ -223,7 +242,13 @@ mod tests {
             .collect();
         assert_eq!(
             shown,
-            ["Your name [] One", "age [30] One", "colour [Red|Green] One", "agree [Yes|No] One", "tags [A|b] Several"]
+            [
+                "Your name [] One",
+                "age [30] One",
+                "colour [Red|Green] One",
+                "agree [Yes|No] One",
+                "tags [A|b] Several"
+            ]
         );
     }
 

@@ -43,9 +43,9 @@ use delegate::{Team, Within};
 pub use errands::Errands;
 use heads::Heads;
 pub use open::{Begin, OpenError, Setup};
+use ports::{Line, News};
 pub use servers::McpSetup;
 use servers::{Servers, ServersTold};
-use ports::{Line, News};
 use world::Known;
 
 /// How long calls that are interrupted have to say how far they were: an interruption is felt.

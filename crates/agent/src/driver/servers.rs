@@ -269,7 +269,6 @@ pub(super) fn one_message(messages: Vec<(Role, Vec<Part>)>) -> Vec<Part> {
     parts
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,7 +280,9 @@ mod tests {
         assert_eq!(tools_told(&[], &[], |_| false), None);
         assert_eq!(tools_told(&all[..2], &[], |_| true), None);
         let told = tools_told(&all, &all[..1], |name| name == "mcp__s__t0").unwrap();
-        assert!(told.contains("`mcp__s__t1`") && told.contains("and 4 more") && !told.contains("`mcp__s__t24`"));
+        assert!(
+            told.contains("`mcp__s__t1`") && told.contains("and 4 more") && !told.contains("`mcp__s__t24`")
+        );
         assert!(told.ends_with("These tools of MCP servers are not there any more: `mcp__s__t0`."), "{told}");
     }
 

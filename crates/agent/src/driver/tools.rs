@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use rail_journal::snapshots::{SnapshotError, SnapshotId, Snapshots};
 use rail_model::ToolCall;
 use rail_proto::NoteKind;
-use rail_tool::{Executor, Facet, Level, Session};
+use rail_tool::{Executor, Facet, Level, Registry, Session};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::ports::{Line, News};
+use super::servers::Servers;
 use crate::machine::StepId;
 
 /// What the calls of a step may change.
@@ -32,6 +33,8 @@ struct Batch {
     calls: Vec<ToolCall>,
     changes: Changes,
     executor: Arc<Executor>,
+    /// The servers that may still bring a tool that is called, and all other tools.
+    servers: Option<(Servers, Registry)>,
     session: Arc<Session>,
     snapshots: Option<Arc<Snapshots>>,
     line: Line,
@@ -45,6 +48,7 @@ impl Agent {
             changes: self.may_change(&calls),
             calls,
             executor: Arc::clone(&self.executor),
+            servers: self.servers.clone().map(|servers| (servers, self.own_tools.clone())),
             session: Arc::clone(&self.session),
             snapshots: self.snapshots.clone(),
             line: self.line.clone(),
@@ -94,13 +98,30 @@ impl Batch {
     async fn run(self, cancel: CancellationToken) {
         let before = self.snapshot().await;
         self.line.step.store(self.step, Ordering::Release);
-        self.executor.run(self.calls.clone(), &cancel).await;
+        let executor = self.with_late_tools(&cancel).await;
+        executor.run(self.calls.clone(), &cancel).await;
         let after = if before.is_some() { self.snapshot().await } else { None };
         let changed = match before.zip(after) {
             Some((before, after)) if before != after => self.changed(before, after).await,
             Some(_) | None => None,
         };
         self.line.tell(News::ToolsEnded { step: self.step, changed });
+    }
+
+    /// A call of a tool that no server has yet waits for those that are being connected; how long at most, their start limits say.
+    async fn with_late_tools(&self, cancel: &CancellationToken) -> Arc<Executor> {
+        let late = |call: &ToolCall| {
+            let is_mcp = call.name.starts_with("mcp__") || call.arguments.contains("mcp__");
+            is_mcp && self.executor.understood(call).is_none()
+        };
+        let Some((servers, own)) = self.servers.as_ref().filter(|_| self.calls.iter().any(late)) else {
+            return Arc::clone(&self.executor);
+        };
+        tokio::select! {
+            () = servers.hub.all_settled() => {}
+            () = cancel.cancelled() => {}
+        }
+        Arc::new(self.executor.with_tools(servers.callable(own)))
     }
 
     /// The two snapshots of a step that changed files. Files that a command changed itself need not be read again before they are

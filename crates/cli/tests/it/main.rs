@@ -23,6 +23,7 @@ mod kill_writes;
 mod ledger;
 mod mcp;
 mod mcp_serve;
+mod mcp_session;
 mod native_calls;
 mod odd_places;
 mod previews;

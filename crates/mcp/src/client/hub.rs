@@ -94,6 +94,11 @@ impl Hub {
         let _ = timeout(within, self.servers.settled()).await;
     }
 
+    /// Waits until no server is being connected any more; how long at most, their start limits say.
+    pub async fn all_settled(&self) {
+        self.servers.settled().await;
+    }
+
     /// Connects a server anew, whatever its state is.
     ///
     /// # Errors
