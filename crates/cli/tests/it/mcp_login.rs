@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use rail_mcp::auth::Browser;
 
 use crate::scratch::{CONFIG, Home, is_private};
+use crate::typed::wait_for;
 
 #[path = "../../../mcp/tests/it/oauth_kit.rs"]
 #[expect(dead_code, reason = "the tests of logins themselves need more of it")]
@@ -97,16 +98,18 @@ fn the_browser_is_opened_where_there_is_a_display() {
     let home = home(&world).with("DISPLAY", ":0");
     // A browser that does nothing but tell which address it was given.
     let folder = home.path("bin");
-    home.write("bin/xdg-open", "#!/bin/sh\nprintf '%s %s' \"$#\" \"$1\" > ../opened.part && mv ../opened.part ../opened\n");
-    std::fs::set_permissions(folder.join("xdg-open"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    home.write(
+        "bin/xdg-open",
+        "#!/bin/sh\nprintf '%s %s' \"$#\" \"$1\" > ../opened.part && mv ../opened.part ../opened\n",
+    );
+    std::fs::set_permissions(folder.join("xdg-open"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
     let home = home.with("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
     let (code, shown) = login(&home, &[], &Person::who(Wish::Consent), false);
     assert_eq!(code, Some(0), "{shown}");
     // It goes on by itself, so that it may still be at it.
     let opened = home.path("opened");
-    while !opened.exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&opened);
     let url = shown.lines().find(|line| line.starts_with("http")).unwrap();
     assert_eq!(std::fs::read_to_string(opened).unwrap(), format!("1 {url}"));
 }
@@ -124,7 +127,10 @@ fn what_has_no_login_says_so() {
         for (name, why) in [
             ("fils", "there is no MCP server `fils`; did you mean `files`?"),
             ("files", "`files` is a program that is started here, and there is no login to it"),
-            ("keyed", "`keyed` is sent the header `Authorization` that is set for it; take that out to log in"),
+            (
+                "keyed",
+                "`keyed` is sent the header `Authorization` that is set for it; take that out to log in",
+            ),
             ("plain", "`plain`: the address of the MCP server, `http://h.test/mcp`, can't be logged in to: "),
             ("off", "`off` is not used: "),
         ] {

@@ -14,8 +14,7 @@ const ADMIN: &str = "mcp__guarded__admin";
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_has_the_login_that_somebody_made_elsewhere_and_renews_it() {
     let Some(world) = World::start() else { return };
-    let mut spec =
-        ServerSpec::new("guarded", Way::Http { url: world.server.clone(), headers: Vec::new() });
+    let mut spec = ServerSpec::new("guarded", Way::Http { url: world.server.clone(), headers: Vec::new() });
     spec.tokens = Some(Arc::new(world.tokens()));
     let bed = Bed::new(vec![spec]);
     let needs = "needs a login: the server wants a login; log in with `rail mcp login guarded`";
