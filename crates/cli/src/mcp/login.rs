@@ -13,7 +13,7 @@ use rail_stdx::date;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines, Stdin, Take};
 use tokio::sync::Mutex;
 
-use super::hub::Logins;
+use super::hub::{self, Logins};
 use super::{tell_problems, used};
 use crate::setup::{Common, runtime, wrong};
 use crate::{Failure, output, state};
@@ -40,11 +40,10 @@ pub(crate) struct Logout {
 
 impl Login {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
-        let (env, tokens) = tokens(common, &self.name)?;
+        let Found { opener, env, tokens } = found(common, &self.name)?;
         let runtime = runtime()?;
         let logged_in = runtime.block_on(async {
-            let opener = if self.no_browser { None } else { opener(&env) };
-            let env = env.all().map(|(name, value)| (name.into(), value.into())).collect();
+            let opener = opener.filter(|_| !self.no_browser);
             let lines = BufReader::new(tokio::io::stdin().take(PASTED)).lines();
             let person = Person { name: &self.name, opener, env, lines: Mutex::new(lines) };
             tokio::select! {
@@ -67,7 +66,7 @@ impl Login {
 
 impl Logout {
     pub(crate) fn run(self, common: &Common) -> Result<(), Failure> {
-        let (_, tokens) = tokens(common, &self.name)?;
+        let tokens = found(common, &self.name)?.tokens;
         let runtime = runtime()?;
         let logged_out = runtime.block_on(tokens.logout());
         // A look-up of a name can't be cancelled; nobody waits for it.
@@ -93,8 +92,15 @@ fn failed(name: &str, error: &AuthError) -> Failure {
     Failure::Task(anyhow!("`{name}`: {error}"))
 }
 
-/// The tokens of a server that one can log in to.
-fn tokens(common: &Common, name: &str) -> Result<(Env, Tokens), Failure> {
+/// A server that one can log in to.
+struct Found {
+    tokens: Tokens,
+    /// What opens addresses, and what it is given.
+    opener: Option<&'static str>,
+    env: Vec<(OsString, OsString)>,
+}
+
+fn found(common: &Common, name: &str) -> Result<Found, Failure> {
     let inputs = common.inputs()?;
     let loaded = rail_config::load(&inputs).map_err(wrong)?;
     let servers = servers(&inputs, &loaded, &[], Which::All);
@@ -103,7 +109,8 @@ fn tokens(common: &Common, name: &str) -> Result<(Env, Tokens), Failure> {
     state::places(&loaded)?;
     let found = Logins::new(&loaded, &inputs.env).of(spec);
     let tokens = found.ok_or_else(|| Failure::Task(anyhow!("`{name}` {}", no_login(spec))))?;
-    Ok((inputs.env, tokens.map_err(|error| failed(name, &error))?))
+    let tokens = tokens.map_err(|error| failed(name, &error))?;
+    Ok(Found { tokens, opener: opener(&inputs.env), env: hub::environment(&loaded, &inputs.env) })
 }
 
 fn no_login(spec: &Spec) -> &'static str {

@@ -22,6 +22,7 @@ mod kill;
 mod kill_writes;
 mod ledger;
 mod mcp;
+mod mcp_login;
 mod mcp_serve;
 mod mcp_session;
 mod native_calls;

@@ -141,6 +141,9 @@ fn a_server_of_the_user_keeps_the_file_as_it_is() {
         "url": "https://h/mcp",
         "headers": {
           "A": "***"
+        },
+        "login": {
+          "state": "none"
         }
       }
     ]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rail_testkit::{Conversation, Peer, Step, http_whole};
 use tempfile::TempDir;
@@ -90,6 +90,11 @@ impl Home {
     /// Runs the binary in the folder to work in.
     pub(crate) fn rail(&self, args: &[&str], input: &str) -> Said {
         self.program(env!("CARGO_BIN_EXE_rail"), args, input)
+    }
+
+    /// Starts the binary in the folder to work in, for whoever talks with it.
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
+        self.command(env!("CARGO_BIN_EXE_rail")).args(args).spawn().unwrap()
     }
 
     /// Runs any program in the folder to work in.

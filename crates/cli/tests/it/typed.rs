@@ -188,7 +188,7 @@ fn a_command_of_the_user_s_own_and_files_reach_the_model() {
 
 /// Waits for a file, and not for ever.
 #[expect(clippy::disallowed_methods, reason = "a test that waits in vain has to end")]
-fn wait_for(file: &Path) {
+pub(crate) fn wait_for(file: &Path) {
     let begun = Instant::now();
     while !file.exists() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{} never came", file.display());

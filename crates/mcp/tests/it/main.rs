@@ -8,6 +8,7 @@ mod known;
 mod many;
 mod oauth;
 mod oauth_faults;
+mod oauth_hub;
 mod oauth_kit;
 mod others;
 mod remote;

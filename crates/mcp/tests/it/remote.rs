@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use rail_mcp::auth::{AuthError, Refusal};
-use rail_mcp::{ServerSpec, State, Tokens, Way};
+use rail_mcp::{ServerSpec, State, Tokens, ToolFilter, Way};
 use rail_stdx::Secret;
 use rail_testkit::{Conversation, Peer, Step, http_whole};
 use rail_tool::BoxFuture;
@@ -117,6 +117,71 @@ async fn a_login_that_no_longer_counts_is_asked_for() {
         "needs a login: the server wants a login; log in with `rail mcp login remote`"
     );
     bed.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_header_of_the_users_own_that_is_refused_is_the_users_to_correct() {
+    let peer = Peer::start(vec![wants_login()]).unwrap();
+    let headers = vec![("Authorization".to_owned(), Secret::new("Bearer k"))];
+    let bed = Bed::new(vec![ServerSpec::new("remote", Way::Http { url: peer.url("/mcp"), headers })]);
+    let state = bed.until("remote", |state| state.state != State::Connecting).await;
+    assert_eq!(
+        state.state.to_string(),
+        "needs a login: the server refuses the header `Authorization` that is set for it (HTTP 401); correct it, or \
+         take it out and log in with `rail mcp login remote`"
+    );
+    bed.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forbidden_to_everybody_is_no_matter_of_logins() {
+    let head = "HTTP/1.1 403 Forbidden\r\nwww-authenticate: Bearer error=\"other\"\r\ncontent-length: 4\r\nconnection: close\r\n\r\nnope";
+    let forbids = Conversation::new([Step::ReadRequest, Step::Send(head.as_bytes().to_vec())]);
+    let peer = Peer::start(vec![forbids.repeat()]).unwrap();
+    let tokens = Arc::new(Given { tokens: Mutex::new(vec!["one"]), refused: Mutex::default() });
+    let bed = Bed::new(vec![spec(&peer, Some(Arc::clone(&tokens)))]);
+    let state = bed.until("remote", |state| matches!(state.state, State::Retrying { .. })).await;
+    let State::Retrying { why, .. } = state.state else { panic!() };
+    assert_eq!(why, "it refused the handshake: HTTP 403: nope");
+    assert_eq!(*tokens.refused.lock().unwrap(), [""; 0]);
+    bed.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_is_not_used_is_as_if_it_were_not_there() {
+    let tools = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "read"}, {"name": "wipe"}]}});
+    let script = || vec![says(&hello()), accepted(), says(&tools), says(&tools).repeat()];
+    let names = |bed: &Bed| -> Vec<String> {
+        bed.hub.tools().iter().map(|tool| tool.card().name.to_owned()).collect()
+    };
+    let only_reads = |peer: &Peer| {
+        let tools = ToolFilter::new(|tool| tool == "read");
+        ServerSpec { tools, ..spec(peer, None) }
+    };
+    let peer = Peer::start(script()).unwrap();
+    let bed = Bed::new(vec![only_reads(&peer)]);
+    let state = bed.ready("remote").await;
+    assert!(matches!(state.state, State::Ready { tools: 1, .. }), "{state:?}");
+    assert_eq!(names(&bed), ["mcp__remote__read"]);
+    let called = bed.says("mcp__remote__wipe", &json!({})).await;
+    assert!(called.starts_with("error: "), "{called}");
+    assert!(peer.requests().iter().all(|request| !String::from_utf8_lossy(&request.body).contains("wipe")));
+    bed.end().await;
+
+    // Nor is it one that is known from the last time.
+    let (peer, kept) = (Peer::start(script()).unwrap(), tempfile::tempdir().unwrap());
+    let remembering = |spec| {
+        Bed::with(vec![spec], Arc::new(crate::bed::Quiet::default()), |setup| {
+            setup.cache = Some(kept.path().to_owned());
+        })
+    };
+    let before = remembering(spec(&peer, None));
+    before.ready("remote").await;
+    assert_eq!(names(&before), ["mcp__remote__read", "mcp__remote__wipe"]);
+    before.end().await;
+    let after = remembering(only_reads(&peer));
+    assert_eq!(names(&after), ["mcp__remote__read"]);
+    after.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
