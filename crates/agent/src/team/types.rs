@@ -92,14 +92,14 @@ macro_rules! built_in {
 }
 
 built_in! {
-    "general-purpose" All "Works on open questions and tasks of several steps: searches where it is not known where to look, collects what is found, and changes files where the task says so.";
+    "general-purpose" All "Works on open questions and tasks of several steps: searches, collects what is found, and changes files where the task says so.";
     "code-refactorer" All "Changes how code is built without changing what it does, in steps that the tests confirm.";
-    "security-auditor" ReadOnly "Looks for weaknesses that could be used against the code, and says for each how, where and how to close it. It changes nothing.";
-    "project-rules-architect" All "Looks at a project and writes down its rules for agents and people: AGENTS.md and the like.";
-    "code-reviewer" ReadOnly "Reads changes or files with fresh eyes, and says what is wrong, what is risky and what is missing. It changes nothing.";
-    "test-writer" All "Writes tests for code that has none or too few, runs them, and says which faults they found.";
+    "security-auditor" ReadOnly "Looks for weaknesses that could be used against the code, and says how to close each.";
+    "project-rules-architect" All "Writes down a project's rules for agents and people: AGENTS.md and the like.";
+    "code-reviewer" ReadOnly "Reads changes or files with fresh eyes, and says what is wrong, risky or missing.";
+    "test-writer" All "Writes tests where there are too few, runs them, and says which faults they found.";
     "doc-writer" All "Writes and corrects documentation, and checks what it says against the code.";
-    "architect" ReadOnly "Works out how something is to be built: what there is, which ways there are, and a plan in steps. It changes nothing.";
+    "architect" ReadOnly "Works out how something is to be built: which ways there are, and a plan in steps.";
 }
 
 /// All types: those of files, and those that come with the program where no file has the name.
