@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use rail_config::settings::Generation;
-use rail_model::{CallId, CallKind, ToolCall, ToolDecl};
+use rail_model::{CallId, CallKind, Json, ToolCall, ToolDecl, ToolKind};
 use rail_repair::{CallFault, Catalog, End, Mapping, settle};
 use serde_json::Value;
 
+use crate::schema::take_meanings;
 use crate::words::in_force;
 use crate::{AnyTool, Card, Dialect, Limits, Shown, Spoken};
 
@@ -50,7 +51,7 @@ impl Registry {
         limits: &'a Limits,
     ) -> impl Iterator<Item = (&'a dyn AnyTool, ToolDecl)> {
         let spoken = self.spoken(dialect);
-        self.in_dialect(dialect).map(move |tool| (tool, spoken.declared(in_force(tool.declare(), limits))))
+        self.in_dialect(dialect).map(move |tool| (tool, spoken.declared(in_force(declared(tool), limits))))
     }
 
     /// A text in which every tool that stands between backticks is called as a dialect does.
@@ -95,6 +96,19 @@ impl Registry {
         let unknown = || CallFault::Unknown { name: name.to_owned(), closest: Vec::new() };
         Ok((self.get(&settled.call.name).ok_or_else(unknown)?, settled.arguments))
     }
+}
+
+/// A tool as it is declared: one that is shown in short leaves out what can wait until it is used.
+fn declared(tool: &dyn AnyTool) -> ToolDecl {
+    let mut declared = tool.declare();
+    if tool.card().shown == Shown::Brief
+        && let ToolKind::Function { parameters: Some(schema) } = &mut declared.kind
+    {
+        let mut value = schema.value();
+        take_meanings(&mut value);
+        *schema = Json::from(value);
+    }
+    declared
 }
 
 impl std::fmt::Debug for Registry {

@@ -18,6 +18,23 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     schema
 }
 
+/// Takes out what the parameters that may be left out mean, name by name. A tool that is declared in short says it when it is first used.
+pub(crate) fn take_meanings(schema: &mut Value) -> Vec<(String, String)> {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return Vec::new() };
+    let mut taken = Vec::new();
+    for (name, property) in
+        properties.iter_mut().filter(|(name, _)| !required.contains(&(*name).clone().into()))
+    {
+        if let Value::Object(property) = property
+            && let Some(Value::String(meaning)) = property.shift_remove("description")
+        {
+            taken.push((name.clone(), meaning));
+        }
+    }
+    taken
+}
+
 fn shorten(node: &mut Value) {
     let Value::Object(node) = node else { return };
     node.shift_remove("format");

@@ -34,7 +34,7 @@ fn the_prompt_is_shown_by_parts_with_counts() {
         said.err
     );
     let full = shown(&home, &[]);
-    assert_eq!(names(&full["parts"]), ["base", "tools", "security", "environment", "memory"]);
+    assert_eq!(names(&full["parts"]), ["base", "tools", "security", "environment", "memory", "agents"]);
     let counted: u64 =
         full["parts"].as_array().unwrap().iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
     assert!(full["tokens"]["system"].as_u64().unwrap().abs_diff(counted) < 20, "{full}");

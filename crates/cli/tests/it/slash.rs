@@ -158,11 +158,12 @@ fn what_is_so_in_a_folder_is_told_without_a_model() {
         ("/provider p", "`p` is the active provider"),
         ("/generation", "gen4 is in force"),
         ("/route hello", "p,m"),
+        ("/mcp", "there are no MCP servers; add one with `rail mcp add"),
     ] {
         let out = good(&home, &["-p", typed]);
         assert!(out.contains(shown), "{typed}: {out}");
     }
-    for typed in ["/theme", "/quit", "/resume", "/mcp"] {
+    for typed in ["/theme", "/quit", "/resume"] {
         let said = home.rail(&["-p", typed], "");
         assert!(
             said.code == Some(2) && said.err.contains("is for the terminal interface"),

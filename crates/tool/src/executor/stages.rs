@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Executor, caught::caught, truncate::truncate};
 use crate::appeared::Absent;
 use crate::cx::Person;
+use crate::schema::take_meanings;
 use crate::words::Names;
 use crate::{
     Admitted, AnyTool, Display, End, Given, HookSay, HookedCall, InputFault, Lane, Outcome, OutputNote,
@@ -272,7 +273,11 @@ impl Executor {
         let card = tool.card();
         let first = card.shown == Shown::Brief && self.session.services.get::<Explained>().first(card.name);
         first.then(|| {
-            let prompt = self.session.limits.told(card.prompt.trim_end());
+            let mut prompt = card.prompt.trim_end().to_owned();
+            for (name, meaning) in take_meanings(&mut tool.schema()) {
+                prompt.push_str(&format!("\n- `{name}`: {meaning}"));
+            }
+            let prompt = self.session.limits.told(&prompt);
             let (name, prompt) = (self.spoken.tool(card.name), self.spoken.renamed(&prompt, card.name));
             format!("How `{name}` is used:\n{prompt}")
         })

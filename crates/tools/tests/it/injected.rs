@@ -1,10 +1,13 @@
 //! Text from files is data: what it says changes nothing that is allowed.
 
+use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
+use image::{ImageFormat, RgbImage};
 use rail_permit::{Answer, Mode, Policy, Question, Rule};
-use rail_tool::{Asks, BoxFuture, Confine, HookedCall, Level, Reply, ToolEvent};
+use rail_tool::{Asks, BoxFuture, Confine, HookedCall, Inquiry, Level, Models, Reply, Told, ToolEvent};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::scratch::Scratch;
 
@@ -29,6 +32,8 @@ const READERS: &[(&str, &str)] = &[
     ("list_directory", r#"{"path": "{workspace}"}"#),
     ("read_many_files", r#"{"paths": ["**/*.md"]}"#),
     ("bash", r#"{"command": "cat notes.md"}"#),
+    ("image", r#"{"image": "{workspace}/photo.png"}"#),
+    ("read_pdf", r#"{"file_path": "{workspace}/paper.pdf"}"#),
 ];
 
 /// What would be asked about, whatever was read.
@@ -54,6 +59,42 @@ impl Asks for No {
     }
 }
 
+/// A model that reads aloud what is written in a picture.
+#[derive(Debug)]
+struct Reads(&'static str);
+
+impl Models for Reads {
+    fn ask<'a>(&'a self, _: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
+        let told = Told { text: self.0.to_owned(), model: "openai/gpt-5-mini".to_owned() };
+        Box::pin(std::future::ready(Ok(told)))
+    }
+}
+
+/// A PDF of one page with these words on it; its table of places is left out, which readers make again.
+fn pdf(says: &str) -> String {
+    let plain: String =
+        says.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '\n' }).collect();
+    let shown = |line: &str| {
+        let escaped = line.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
+        format!("({escaped}) Tj T*\n")
+    };
+    let lines: String = plain.lines().map(shown).collect();
+    let page = format!("BT /F 6 Tf 20 700 Td 8 TL\n{lines}ET");
+    format!(
+        "%PDF-1.4
+1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj
+2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj
+3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 900 800] /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>>> endobj
+4 0 obj <</Length {}>> stream
+{page}
+endstream endobj
+5 0 obj <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> endobj
+trailer <</Root 1 0 R>>
+",
+        page.len()
+    )
+}
+
 /// All that decides about the next call.
 fn stand(scratch: &Scratch, asked: &No) -> (Policy, Confine, Vec<(Question, String)>) {
     let probe = |(tool, input): &(&str, &str)| {
@@ -71,10 +112,15 @@ fn what_a_file_says_changes_nothing_that_is_allowed() {
         let asked = Arc::new(No::default());
         let scratch = Scratch::asking_with(Arc::clone(&asked) as Arc<dyn Asks>, |session| {
             session.env.retain(|(name, _)| name != "SHELL");
+            session.models = Arc::new(Reads(says));
         });
         scratch.executor.change_policy(|policy| policy.mode = Mode::Default);
         scratch.write(".env", "KEY=1");
         scratch.write("notes.md", says);
+        scratch.write("paper.pdf", pdf(says));
+        let mut photo = Cursor::new(Vec::new());
+        RgbImage::new(8, 8).write_to(&mut photo, ImageFormat::Png).unwrap();
+        scratch.write("photo.png", photo.into_inner());
         // A name can say the same, but for slashes.
         let name: String = says.replace('/', " ").chars().take(200).collect();
         scratch.write(&format!("{name}.md"), says);
