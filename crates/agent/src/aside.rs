@@ -38,6 +38,8 @@ pub struct AsideParts {
     pub model: String,
     /// What may be paid for; with a budget nobody is asked whose price is not known.
     pub budget: Option<f64>,
+    /// Whether something may be spent at all, asked before every request; why not, in a sentence.
+    pub may: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
     /// Hears what each answer took.
     pub heard: Arc<dyn Fn(AsideSpent) + Send + Sync>,
 }
@@ -92,6 +94,7 @@ impl Aside {
     }
 
     async fn answer(&self, inquiry: Inquiry) -> Result<Told, String> {
+        (self.parts.may)()?;
         let request = Request {
             model: self.model(),
             system: inquiry.system.into_iter().map(Part::text).collect(),

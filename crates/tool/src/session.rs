@@ -101,6 +101,7 @@ impl Session {
             env: self.env.clone(),
             withheld: self.withheld.clone(),
             limits: self.limits.clone(),
+            web: self.web.clone(),
             memory_files: self.memory_files.clone(),
             skills: self.skills.clone(),
             writers: Arc::clone(&self.writers),

@@ -170,7 +170,7 @@ impl Team {
         (call, cancel): (&AgentCall<'_>, &CancellationToken),
     ) -> Result<AgentDone, ToolFault> {
         let began = now();
-        let mut figures = Figures::default();
+        let mut ending = Ending { team: self, call: call.id, began, figures: Figures::default() };
         let say = |command: Command| {
             // One that has ended hears nothing any more.
             let _ = handle.commands.send(command);
@@ -185,8 +185,8 @@ impl Team {
                 event = handle.events.recv() => {
                     let Some(numbered) = event else { break };
                     let ends = matches!(numbered.event, SessionEvent::Done(_));
-                    if figures.saw(&numbered.event) {
-                        call.progress.say(&progress(&figures, millis(began)));
+                    if ending.figures.saw(&numbered.event) {
+                        call.progress.say(&progress(&ending.figures, millis(began)));
                     }
                     let event = Box::new(numbered.event);
                     self.line.tell(News::Agent(Box::new(SessionEvent::AgentEvent { id: call.id.to_owned(), event })));
@@ -201,8 +201,8 @@ impl Team {
                 done = &mut run, if ran.is_none() => ran = Some(done),
             }
         }
-        let duration_ms = millis(began);
-        self.ended(call.id, &figures, duration_ms);
+        let (duration_ms, figures) = (millis(began), ending.figures.clone());
+        drop(ending);
         if let Some(Err(error)) = ran {
             return Err(ToolFault::caused(
                 "the agent was ended: its journal can't be written any more",
@@ -283,6 +283,20 @@ impl Agents for Team {
 impl fmt::Debug for Team {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Team").field("types", &self.types.len()).finish_non_exhaustive()
+    }
+}
+
+/// Tells the end of an agent, also where nobody waits for it any more.
+struct Ending<'a> {
+    team: &'a Team,
+    call: &'a str,
+    began: std::time::Instant,
+    figures: Figures,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.team.ended(self.call, &self.figures, millis(self.began));
     }
 }
 

@@ -45,8 +45,8 @@ pub(super) fn answered(ask: &Ask, answers: &[Picked]) -> Answer {
         return if first_is(0) { Answer::Accept(Value::Object(Map::new())) } else { Answer::Decline };
     }
     let mut content = Map::new();
-    for (field, picked) in fields.iter().zip(answers) {
-        match field.value(picked) {
+    for (at, field) in fields.iter().enumerate() {
+        match answers.get(at).and_then(|picked| field.value(picked)) {
             Some(value) => {
                 content.insert(field.name.clone(), value);
             }
@@ -262,6 +262,7 @@ mod tests {
         // What must be there and is not, or does not fit, is no answer.
         let missing = [Picked::words(" "), Picked::words("x"), Picked::option(0)];
         assert_eq!(answered(&form(), &missing), Answer::Decline);
+        assert_eq!(answered(&form(), &[]), Answer::Decline);
     }
 
     #[test]

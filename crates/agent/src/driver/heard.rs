@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::ports::News;
 use super::{Agent, show};
-use crate::aside::AsideSpent;
 use crate::hooks::HookOutcome;
 use crate::machine::{Input, StepId};
 
@@ -33,10 +32,6 @@ impl Agent {
                 // There was no answer: the turn is given back.
                 self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
                 self.input(Input::ReplyFailed(step, failure))
-            }
-            News::Aside(AsideSpent { usage, cost_usd, .. }) => {
-                self.purse.spend(usage.total(), cost_usd.unwrap_or_default());
-                Ok(())
             }
             News::Tool(step, event) => self.tool(step, event),
             News::Ask { call, question, answer } => {

@@ -302,7 +302,8 @@ impl Agent {
         self.withdrawn = !self.machine.is_busy() && !self.prompts.is_empty();
         let Some(step) = self.machine.executing() else { return self.input(Input::Interrupt) };
         self.input(Input::LastCalls)?;
-        let deadline = tokio::time::sleep(LAST_WORDS);
+        // Who was set to work has to be done with it before the one that waits for it is.
+        let deadline = tokio::time::sleep(if self.within.is_some() { LAST_WORDS / 2 } else { LAST_WORDS });
         tokio::pin!(deadline);
         while self.machine.executing() == Some(step) {
             tokio::select! {
@@ -324,6 +325,10 @@ impl Agent {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
         rail_tools::end_commands(&self.session, GRACE).await;
+        if self.within.is_some() {
+            // What skills lent to it was lent to nobody else.
+            self.executor.end_lent();
+        }
         if let (Some(servers), None) = (&self.servers, &self.within) {
             servers.hub.stop().await;
         }
@@ -362,6 +367,7 @@ impl Agent {
         if self.within.is_none() {
             self.purse.refill();
         }
+        self.servers_told.forget_count();
         self.task = Figures { began: Some(now()), ..Figures::default() };
         self.held = false;
     }

@@ -23,7 +23,7 @@ use super::ask::Asking;
 use super::clock::{now, today};
 use super::delegate::{Team, Within};
 use super::heads::{Heads, head};
-use super::ports::{Line, News};
+use super::ports::Line;
 use super::servers::{Guests, McpSetup, Servers, ServersTold};
 use super::world::Known;
 use super::{Agent, Figures, Handle, show};
@@ -117,7 +117,7 @@ impl Agent {
             loaded: Arc::clone(&setup.loaded),
             sessions: Mutex::default(),
             line: line.clone(),
-            budget: setup.bounds.usd,
+            budget: within.as_ref().map_or(setup.bounds.usd, |within| within.purse.usd()),
         });
         let purse = match &within {
             Some(within) => Arc::clone(&within.purse),
@@ -131,7 +131,7 @@ impl Agent {
             Some(within) => Arc::clone(&within.asks),
             None => Arc::new(line.clone()),
         };
-        let aside = aside(&setup.upstream, &setup.loaded, &setup.env, &setup.model, setup.bounds.usd, &line);
+        let aside = aside(&setup, &purse);
         let servers = servers(&mut setup, within.as_ref(), &aside, (&asks, &allowed, &line));
         let (own_tools, declared) = match &servers {
             Some(servers) => (setup.registry.clone(), servers.declared(&setup.registry)),
@@ -298,23 +298,17 @@ fn servers(
     Some(Servers::start(mcp, host, workspace))
 }
 
-/// The models that tools ask beside the conversation; what they take is told to the driver.
-fn aside(
-    upstream: &Upstream,
-    loaded: &Arc<Loaded>,
-    env: &Env,
-    model: &str,
-    budget: Option<f64>,
-    line: &Line,
-) -> Arc<Aside> {
-    let line = line.clone();
+/// The models that tools ask beside the conversation. They are paid from the task's purse, which is looked into before each is asked.
+fn aside(setup: &Setup, purse: &Arc<Purse>) -> Arc<Aside> {
+    let (open, spend) = (Arc::clone(purse), Arc::clone(purse));
     Arc::new(Aside::new(AsideParts {
-        upstream: upstream.clone(),
-        loaded: Arc::clone(loaded),
-        env: env.clone(),
-        model: model.to_owned(),
-        budget,
-        heard: Arc::new(move |spent| line.tell(News::Aside(spent))),
+        upstream: setup.upstream.clone(),
+        loaded: Arc::clone(&setup.loaded),
+        env: setup.env.clone(),
+        model: setup.model.clone(),
+        budget: purse.usd(),
+        may: Arc::new(move || open.open()),
+        heard: Arc::new(move |spent| spend.spend(spent.usage.total(), spent.cost_usd.unwrap_or_default())),
     }))
 }
 

@@ -10,7 +10,6 @@ use rail_proto::{Chosen, Routed, SessionEvent, Spent};
 use rail_tool::{Asks, BoxFuture, Choices, HookedCall, Reply, ToolEvent, Watch};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::aside::AsideSpent;
 use crate::hooks::{HookOutcome, HookWatch};
 use crate::machine::{AskFailure, Room, StepId};
 
@@ -28,8 +27,6 @@ pub(super) enum News {
     ReplyEnded(StepId, Box<Spent>),
     /// There is no answer, or it broke.
     ReplyFailed(StepId, AskFailure),
-    /// A tool has asked a model beside the conversation.
-    Aside(AsideSpent),
     /// Something became of a call.
     Tool(StepId, ToolEvent),
     /// Somebody must say whether a call may be done.

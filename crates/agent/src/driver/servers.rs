@@ -23,6 +23,11 @@ use super::ports::{Line, News};
 use crate::machine::Input;
 use crate::team::AgentType;
 
+/// Tools of servers that an agent's type is told of whole, however many there are in all.
+const FEW: usize = 20;
+/// The most tokens that a server gets of a model's answer.
+const SAMPLED: u64 = 8_192;
+
 /// The MCP servers that a session uses.
 pub struct McpSetup {
     /// The servers.
@@ -61,7 +66,11 @@ impl Servers {
 
     /// These tools, and behind them those of the servers that a model is told of.
     pub(super) fn declared(&self, registry: &Registry) -> Registry {
-        self.with(registry, self.hub.declared())
+        let Some(kind) = &self.kind else { return self.with(registry, self.hub.declared()) };
+        // What is too much for all may be little for the few tools of a type.
+        let own: Vec<_> = self.hub.tools().into_iter().filter(|tool| kind.has(&tool.card())).collect();
+        let told = if own.len() <= FEW { own } else { self.hub.declared() };
+        self.with(registry, told.into_iter().chain(self.hub.finders()))
     }
 
     /// These tools, and all of the servers that can be called.
@@ -71,14 +80,29 @@ impl Servers {
 
     fn with(&self, registry: &Registry, more: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Registry {
         let known = |card: &Card<'_>| registry.get(card.name).is_some();
-        let has = |card: &Card<'_>| self.kind.as_ref().is_none_or(|kind| kind.has(card));
-        let more = more.into_iter().filter(|tool| !known(&tool.card()) && has(&tool.card()));
-        Registry::new(registry.tools().iter().cloned().chain(more))
+        let mut tools = registry.tools().to_vec();
+        for tool in more {
+            let is_new =
+                !known(&tool.card()) && !tools.iter().any(|other| other.card().name == tool.card().name);
+            if is_new && self.has(&tool.card()) {
+                tools.push(tool);
+            }
+        }
+        Registry::new(tools)
+    }
+
+    /// Whether this agent has a tool. Those that find and call others are had by whoever has one of those: a call is one of the tool that it names.
+    fn has(&self, card: &Card<'_>) -> bool {
+        let Some(kind) = &self.kind else { return true };
+        let finder = self.hub.finders().iter().any(|finder| finder.card().name == card.name);
+        if finder { self.hub.tools().iter().any(|tool| kind.has(&tool.card())) } else { kind.has(card) }
     }
 
     /// The names of all tools that can be called, by server.
     fn names(&self) -> Vec<String> {
-        self.hub.tools().iter().map(|tool| tool.card().name.to_owned()).collect()
+        let tools = self.hub.tools();
+        let own = tools.iter().filter(|tool| self.has(&tool.card()));
+        own.map(|tool| tool.card().name.to_owned()).collect()
     }
 }
 
@@ -87,6 +111,15 @@ impl Servers {
 pub(super) struct ServersTold {
     tools: Vec<String>,
     states: BTreeMap<String, String>,
+    /// How often the model was told in this task.
+    times: u32,
+}
+
+impl ServersTold {
+    /// Another task begins.
+    pub(super) fn forget_count(&mut self) {
+        self.times = 0;
+    }
 }
 
 impl Agent {
@@ -122,8 +155,12 @@ impl Agent {
         let new: Vec<&String> = now.iter().filter(|name| !before.contains(name)).collect();
         let gone: Vec<&String> = before.iter().filter(|name| !now.contains(name)).collect();
         match tools_told(&new, &gone, |name| self.machine.head().tools.iter().any(|tool| tool.name == name)) {
-            Some(text) => self.input(Input::Tell(text)),
-            None => Ok(()),
+            // A server that goes on changing its tools would fill the conversation; those that look find what there is.
+            Some(text) if self.servers_told.times < TOLD => {
+                self.servers_told.times += 1;
+                self.input(Input::Tell(text))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -147,6 +184,8 @@ impl Agent {
     }
 }
 
+/// So often in a task a model is told of other tools.
+const TOLD: u32 = 5;
 /// Names of tools that are told one by one.
 const NAMED: usize = 20;
 
@@ -198,11 +237,22 @@ impl Guests {
             Verdict::Ask(question) => {
                 let call = HookedCall { id: self.id(server), tool, input: ask.raw.clone() };
                 match self.asks.ask(&call, &question).await {
-                    Reply::Changed(_) => Ok(()),
+                    // What would be asked is the server's own: it is asked as it is, or not.
+                    Reply::Changed(_) => {
+                        Err("the user wants another question to be asked; ask that one".to_owned())
+                    }
                     Reply::Answer(answer) => match question.answer(answer) {
                         rail_permit::Answered::Denied(denial) => Err(denial.say),
                         rail_permit::Answered::Granted(_, more) => {
-                            let rules = more.map(|(rules, _)| rules).unwrap_or_default();
+                            let (rules, scope) = more.unwrap_or((Vec::new(), rail_permit::Scope::Session));
+                            if scope == rail_permit::Scope::Always
+                                && let Err(why) = self.asks.keep(&rules)
+                            {
+                                self.line.tell(News::Note(
+                                    NoteKind::Mcp,
+                                    format!("allowed for this session only: {why}"),
+                                ));
+                            }
                             self.allowed.change(|policy| policy.rules.allow.extend(rules));
                             Ok(())
                         }
@@ -237,7 +287,7 @@ impl Host for Guests {
                 to: Inquired::Background,
                 system,
                 parts: one_message(messages),
-                max_output: Some(max_tokens),
+                max_output: Some(max_tokens.min(SAMPLED)),
             };
             let told = self.models.ask(inquiry, &CancellationToken::new()).await?;
             Ok(Sampled { text: told.text, model: told.model, stop_reason: "endTurn".to_owned() })

@@ -22,12 +22,15 @@ pub struct Taken {
     pub tokens: u64,
     /// Dollars, as far as prices are known.
     pub usd: f64,
+    /// Which task it is: a turn that an earlier one took is not given back to it.
+    task: u64,
 }
 
 /// A turn that was taken; it is given back when it is dropped before it was used.
 #[derive(Debug)]
 pub struct Turn {
     purse: Arc<Purse>,
+    task: u64,
     used: bool,
 }
 
@@ -37,9 +40,15 @@ impl Purse {
         Self { turns: bounds.turns, tokens: bounds.tokens, usd: bounds.usd, taken: Mutex::default() }
     }
 
+    /// How many dollars there are in all, if that is bounded.
+    pub fn usd(&self) -> Option<f64> {
+        self.usd
+    }
+
     /// A new task begins: it is full again.
     pub fn refill(&self) {
-        *self.locked() = Taken::default();
+        let mut taken = self.locked();
+        *taken = Taken { task: taken.task + 1, ..Taken::default() };
     }
 
     /// What was taken so far.
@@ -58,7 +67,7 @@ impl Purse {
         }
         self.left(&taken)?;
         taken.turns += 1;
-        Ok(Turn { purse: Arc::clone(self), used: false })
+        Ok(Turn { purse: Arc::clone(self), task: taken.task, used: false })
     }
 
     /// Whether something is left to be spent, for requests that are no turn.
@@ -108,7 +117,9 @@ impl Drop for Turn {
     fn drop(&mut self) {
         if !self.used {
             let mut taken = self.purse.locked();
-            taken.turns = taken.turns.saturating_sub(1);
+            if taken.task == self.task {
+                taken.turns = taken.turns.saturating_sub(1);
+            }
         }
     }
 }
@@ -132,7 +143,12 @@ mod tests {
         assert!(purse.turn().is_err());
         assert_eq!(purse.taken().turns, 2);
         purse.refill();
-        assert!(purse.turn().is_ok());
+        // A turn of the task before is not given back to this one.
+        let late = purse.turn().unwrap();
+        purse.refill();
+        purse.turn().unwrap().used();
+        drop(late);
+        assert_eq!(purse.taken().turns, 1);
     }
 
     #[test]

@@ -1,7 +1,6 @@
-use rail_permit::Mode;
 use rail_tool::{Card, Registry};
 
-use super::{AgentType, Tools};
+use super::AgentType;
 
 /// What only the agent that speaks with the user has.
 const NOT_FOR_AGENTS: &[&str] = &["plan_mode", "exit_plan_mode", "ask_user_question"];
@@ -9,14 +8,15 @@ const NOT_FOR_AGENTS: &[&str] = &["plan_mode", "exit_plan_mode", "ask_user_quest
 /// The tools of an agent of a type. It has `task` only where agents may set others to work.
 pub(crate) fn of_type(registry: &Registry, kind: &AgentType, deeper: bool) -> Registry {
     let may = |card: &Card<'_>| !NOT_FOR_AGENTS.contains(&card.name) && (deeper || card.name != "task");
-    // A file can take leave away, but give none: of the modes only the one that looks has an effect.
-    let looks = (kind.mode == Some(Mode::Plan)).then(|| AgentType { tools: Tools::ReadOnly, ..kind.clone() });
-    registry.only(|card| may(card) && kind.has(card) && looks.as_ref().is_none_or(|looks| looks.has(card)))
+    registry.only(|card| may(card) && kind.has(card))
 }
 
 #[cfg(test)]
 mod tests {
+    use rail_permit::Mode;
+
     use super::*;
+    use crate::team::Tools;
     use crate::team::types::built_in;
 
     fn names(change: impl FnOnce(&mut AgentType), deeper: bool) -> Vec<String> {

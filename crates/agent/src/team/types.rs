@@ -52,7 +52,13 @@ impl AgentType {
             Tools::ReadOnly => reads(card.level),
             Tools::Named(names) => fits(names),
         };
-        among && !fits(&self.without)
+        let looks = self.mode != Some(Mode::Plan) || reads(card.level);
+        among && looks && !fits(&self.without)
+    }
+
+    /// Whether it is of a project that the user does not trust.
+    pub fn is_untrusted(&self) -> bool {
+        matches!(self.owner, Owner::Project(Trusted::No))
     }
 }
 
@@ -105,6 +111,17 @@ built_in! {
 /// All types: those of files, and those that come with the program where no file has the name.
 pub fn all(folders: &[OwnedFolder], problems: &mut Vec<String>) -> Vec<AgentType> {
     let mut own = read(folders, problems);
+    own.retain(|kind| {
+        // What a folder brings that nobody trusts is one more type at best, and never in the place of one that is known.
+        let hides = kind.is_untrusted() && built_in().iter().any(|known| known.name == kind.name);
+        if hides {
+            problems.push(format!(
+                "the agent `{}` of this project does not take the place of the built-in one until the folder is trusted (`rail config trust`)",
+                kind.name
+            ));
+        }
+        !hides
+    });
     let take = |built_in: AgentType| match own.iter().position(|own| own.name == built_in.name) {
         Some(at) => own.remove(at),
         None => built_in,
@@ -133,8 +150,10 @@ pub fn read(folders: &[OwnedFolder], problems: &mut Vec<String>) -> Vec<AgentTyp
         }
         found.sort_by(|one, other| one.name.cmp(&other.name));
         for kind in found {
-            if !all.iter().any(|known| known.name == kind.name) {
-                all.push(kind);
+            match all.iter_mut().find(|known| known.name == kind.name) {
+                None => all.push(kind),
+                Some(known) if known.is_untrusted() && !kind.is_untrusted() => *known = kind,
+                Some(_) => {}
             }
         }
     }
@@ -165,7 +184,8 @@ fn of_text(
         description: description.chars().take(DESCRIPTION).collect(),
         tools: tools(&front.list("tools"), notes),
         without: front.list("disallowedTools").iter().filter_map(|tool| native_of(tool, notes)).collect(),
-        model: front.text("model").filter(|model| model != "inherit"),
+        // Who gets what an agent reads is for the user to say.
+        model: front.text("model").filter(|model| model != "inherit" && owner != Owner::Project(Trusted::No)),
         mode: front.text("permissionMode").and_then(|word| mode(&word, owner, notes)),
         prompt,
         owner,

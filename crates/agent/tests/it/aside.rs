@@ -40,6 +40,7 @@ impl Bed {
             env,
             model: model.to_owned(),
             budget,
+            may: Arc::new(|| Ok(())),
             heard: Arc::new(move |spent| heard.lock().unwrap().push(spent)),
         });
         Self { root, aside, spent }

@@ -79,6 +79,7 @@ impl Run {
             env: inputs.env.clone(),
             model,
             budget: None,
+            may: Arc::new(|| Ok(())),
             heard: Arc::new(drop),
         }));
         let session = Arc::new(session);

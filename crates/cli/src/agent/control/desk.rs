@@ -140,6 +140,7 @@ impl Desk {
                 (Ok(begin::welcome(&self.commands, &self.models)), None)
             }
             Wants::Interrupt => (Ok(json!({})), Some(Command::Interrupt)),
+            Wants::StopTask(id) => (Ok(json!({})), Some(Command::StopAgent { id })),
             Wants::SetMode(mode) => match (mode, &self.bypass_refused) {
                 (Ok(Mode::Bypass), Some(why)) => (Err(why.clone()), None),
                 (Ok(mode), _) => (Ok(json!({})), Some(Command::SetMode(mode))),

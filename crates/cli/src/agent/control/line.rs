@@ -34,6 +34,8 @@ pub(crate) enum Wants {
     Initialize(Map<String, Value>),
     /// Whatever runs to end.
     Interrupt,
+    /// The agent that this call set to work to end.
+    StopTask(String),
     /// Another permission mode.
     SetMode(Result<Mode, String>),
     /// Another model, or the one of the beginning.
@@ -97,6 +99,7 @@ fn wants(mut request: Map<String, Value>) -> Wants {
     let text = |key: &str| request.get(key).and_then(Value::as_str).map(str::to_owned);
     match subtype.as_str() {
         "interrupt" => Wants::Interrupt,
+        "stop_task" => Wants::StopTask(text("task_id").or_else(|| text("tool_use_id")).unwrap_or_default()),
         "set_permission_mode" => Wants::SetMode(mode(&text("mode").unwrap_or_default())),
         "set_model" => Wants::SetModel(text("model").filter(|model| model != "default" && !model.is_empty())),
         "mcp_status" => Wants::McpStatus,
