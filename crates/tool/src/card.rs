@@ -36,7 +36,7 @@ pub enum Lane {
 pub enum Shown {
     /// With its whole prompt.
     Whole,
-    /// With its summary, and without what optional parameters mean; both this and the prompt come with the first call's result.
+    /// With its summary, and without what its parameters mean; both this and the prompt come with the first call's result.
     Brief,
     /// Only to models that are shown this dialect, with its whole prompt.
     InDialect(&'static str),

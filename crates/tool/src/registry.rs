@@ -5,7 +5,7 @@ use rail_model::{CallId, CallKind, Json, ToolCall, ToolDecl, ToolKind};
 use rail_repair::{CallFault, Catalog, End, Mapping, settle};
 use serde_json::Value;
 
-use crate::schema::take_meanings;
+use crate::schema::{take_meanings, take_zeros};
 use crate::words::in_force;
 use crate::{AnyTool, Card, Dialect, Limits, Shown, Spoken};
 
@@ -101,11 +101,12 @@ impl Registry {
 /// A tool as it is declared: one that is shown in short leaves out what can wait until it is used.
 fn declared(tool: &dyn AnyTool) -> ToolDecl {
     let mut declared = tool.declare();
-    if tool.card().shown == Shown::Brief
-        && let ToolKind::Function { parameters: Some(schema) } = &mut declared.kind
-    {
+    if let ToolKind::Function { parameters: Some(schema) } = &mut declared.kind {
         let mut value = schema.value();
-        take_meanings(&mut value);
+        take_zeros(&mut value);
+        if tool.card().shown == Shown::Brief {
+            take_meanings(&mut value);
+        }
         *schema = Json::from(value);
     }
     declared

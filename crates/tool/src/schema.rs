@@ -18,14 +18,11 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what the parameters that may be left out mean, name by name. A tool that is declared in short says it when it is first used.
+/// Takes out what the parameters mean, name by name. A tool that is declared in short says it when it is first used.
 pub(crate) fn take_meanings(schema: &mut Value) -> Vec<(String, String)> {
-    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return Vec::new() };
     let mut taken = Vec::new();
-    for (name, property) in
-        properties.iter_mut().filter(|(name, _)| !required.contains(&(*name).clone().into()))
-    {
+    for (name, property) in properties {
         if let Value::Object(property) = property
             && let Some(Value::String(meaning)) = property.shift_remove("description")
         {
@@ -33,6 +30,16 @@ pub(crate) fn take_meanings(schema: &mut Value) -> Vec<(String, String)> {
         }
     }
     taken
+}
+
+/// Takes out that a count is not negative, which nobody takes it to be; who writes it is told.
+pub(crate) fn take_zeros(schema: &mut Value) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for property in properties.values_mut().filter_map(Value::as_object_mut) {
+        if property.get("minimum").is_some_and(|least| least == 0) {
+            property.shift_remove("minimum");
+        }
+    }
 }
 
 fn shorten(node: &mut Value) {

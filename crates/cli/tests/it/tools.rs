@@ -131,7 +131,7 @@ fn a_wrong_call_says_what_to_do() {
     exit 1
     === stdout
     === stderr
-    rail: there is no tool `Raed`; there are `bash`, `bash_output`, `kill_bash`, `read_file`, `write_file`, `edit_file`, `multi_edit`, `notebook_edit`, `glob`, `grep`, `list_directory`, `read_many_files`, `todo_write`, `ask_user_question`, `plan_mode`, `exit_plan_mode`, `findings`, `sequentialthinking`, `skill`
+    rail: there is no tool `Raed`; there are `bash`, `bash_output`, `kill_bash`, `read_file`, `write_file`, `edit_file`, `multi_edit`, `notebook_edit`, `glob`, `grep`, `list_directory`, `read_many_files`, `task`, `todo_write`, `ask_user_question`, `plan_mode`, `exit_plan_mode`, `findings`, `sequentialthinking`, `skill`, `web_fetch`, `web_search`, `read_pdf`
     ");
     let said = home.rail(&["tool", "run", "Read", "--input", "{}", "--json"], "");
     let mut result: Value = serde_json::from_str(&said.out).unwrap();
@@ -163,7 +163,7 @@ fn the_tools_are_listed_in_every_dialect() {
     bash           Bash          Bash           gen1   execute  Runs a shell command
     bash_output    BashOutput    Bash output    gen1   nothing  Reads what a command in the background printed, and gives it input
     kill_bash      KillBash      Kill bash      gen1   nothing  Ends a command in the background
-    read_file      Read          Read           gen1   read     Reads a file: text with numbered lines, an image, a notebook
+    read_file      Read          Read           gen1   read     Reads a file: text with numbered lines, an image, a notebook, a PDF
     write_file     Write         Write          gen1   write    Writes a whole file
     edit_file      Edit          Edit           gen1   write    Replaces a text in a file by another
     multi_edit     MultiEdit     Edit           gen1   write    Makes several edits of one file, all or none: `edits` is a list of `old_string` and `new_string` as in `edit_file`

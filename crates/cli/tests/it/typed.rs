@@ -141,7 +141,7 @@ fn only_commands_that_do_something_are_listed() {
     let names: Vec<&str> =
         init["slash_commands"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(names, commands.iter().map(|each| each["name"].as_str().unwrap()).collect::<Vec<_>>());
-    for absent in ["quit", "theme", "resume", "mcp"] {
+    for absent in ["quit", "theme", "resume"] {
         assert!(!names.contains(&absent), "{absent}: {names:?}");
     }
     driven.of_type("result");

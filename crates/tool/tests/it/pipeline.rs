@@ -105,8 +105,7 @@ fn a_tool_declared_in_short_is_explained_once() {
     let bed = Bed::new();
     let said = |outcome: &Outcome| outcome.text();
     let call = ("rare_thing", r#"{"order":"say","text":"x"}"#);
-    let explained =
-        "How `rare_thing` is used:\nDoes as it is told.\n- `text`: What to say, or the file to read.";
+    let explained = "How `rare_thing` is used:\nDoes as it is told.\n- `order`: What to do: `say`, `read`, `meet`, `wait`, `panic`, `fail`.\n- `text`: What to say, or the file to read.";
     assert_eq!(said(&bed.run(&[call])[0]), format!("x\n{explained}"));
     assert_eq!(said(&bed.run(&[call])[0]), "x");
     let failed = Bed::new().run(&[("rare_thing", r#"{"order":"fail","text":"x"}"#)]);
