@@ -98,14 +98,14 @@ macro_rules! built_in {
 }
 
 built_in! {
-    "general-purpose" All "Works on open questions and tasks of several steps: searches, collects what is found, and changes files where the task says so.";
-    "code-refactorer" All "Changes how code is built without changing what it does, in steps that the tests confirm.";
-    "security-auditor" ReadOnly "Looks for weaknesses that could be used against the code, and says how to close each.";
-    "project-rules-architect" All "Writes down a project's rules for agents and people: AGENTS.md and the like.";
-    "code-reviewer" ReadOnly "Reads changes or files with fresh eyes, and says what is wrong, risky or missing.";
-    "test-writer" All "Writes tests where there are too few, runs them, and says which faults they found.";
-    "doc-writer" All "Writes and corrects documentation, and checks what it says against the code.";
-    "architect" ReadOnly "Works out how something is to be built: which ways there are, and a plan in steps.";
+    "general-purpose" All "Open questions and tasks of several steps, searches above all; changes files where the task says so.";
+    "code-refactorer" All "Rebuilds code without changing what it does, in steps that tests confirm.";
+    "security-auditor" ReadOnly "Finds weaknesses that could be used against the code, and how to close them.";
+    "project-rules-architect" All "Writes down a project's rules for agents and people, AGENTS.md and the like.";
+    "code-reviewer" ReadOnly "Reads changes with fresh eyes: what is wrong, risky or missing.";
+    "test-writer" All "Writes and runs tests where there are too few.";
+    "doc-writer" All "Writes documentation and checks it against the code.";
+    "architect" ReadOnly "Works out how something is to be built, as a plan in steps.";
 }
 
 /// All types: those of files, and those that come with the program where no file has the name.

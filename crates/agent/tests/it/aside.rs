@@ -369,3 +369,21 @@ fn who_sees_is_found_by_keys_and_by_the_main_model() {
         assert_eq!(sight(&loaded, &env, model), expected, "{variables:?} {model}\n{config}");
     }
 }
+
+#[tokio::test]
+async fn nobody_is_asked_where_nothing_is_left_to_spend() {
+    let root = tempfile::tempdir().unwrap();
+    let env = environment(root.path(), &[]);
+    let aside = Aside::new(AsideParts {
+        upstream: Upstream::new(Arc::new(Live::new(LiveSettings::default()))),
+        loaded: Arc::new(load(root.path(), &env, "")),
+        env,
+        model: String::new(),
+        budget: Some(0.5),
+        may: Arc::new(|| Err("all is spent".to_owned())),
+        heard: Arc::new(|spent| panic!("{spent:?}")),
+    });
+    let inquiry =
+        Inquiry { to: Inquired::Background, system: None, parts: vec![Part::text("x")], max_output: None };
+    assert_eq!(aside.ask(inquiry, &CancellationToken::new()).await.unwrap_err(), "all is spent");
+}

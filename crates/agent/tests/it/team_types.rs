@@ -15,9 +15,9 @@ fn write(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-fn folders(root: &Path) -> Vec<OwnedFolder> {
+fn folders(root: &Path, trusted: Trusted) -> Vec<OwnedFolder> {
     let (project, config, home) = (root.join("project"), root.join("config"), root.join("home"));
-    let places = Places { project: &project, trusted: Trusted::No, config: Some(&config), home: Some(&home) };
+    let places = Places { project: &project, trusted, config: Some(&config), home: Some(&home) };
     places.folders(FileKind::Agents)
 }
 
@@ -39,7 +39,7 @@ fn files_come_before_what_is_built_in_and_the_project_before_the_user() {
         ],
     );
     let mut problems = Vec::new();
-    let all = all(&folders(root.path()), &mut problems);
+    let all = all(&folders(root.path(), Trusted::Yes), &mut problems);
     let shown = |kind: &AgentType| {
         let text = if kind.path.is_some() { kind.prompt.as_str() } else { "built in" };
         format!("{} {:?} {:?} {text}", kind.name, kind.owner, kind.tools)
@@ -52,11 +52,11 @@ fn files_come_before_what_is_built_in_and_the_project_before_the_user() {
             "code-refactorer BuiltIn All built in",
             "security-auditor BuiltIn ReadOnly built in",
             "project-rules-architect BuiltIn All built in",
-            "code-reviewer Project(No) Named([\"read_file\"]) The project's.",
+            "code-reviewer Project(Yes) Named([\"read_file\"]) The project's.",
             "test-writer BuiltIn All built in",
             "doc-writer BuiltIn All built in",
             "architect BuiltIn ReadOnly built in",
-            "searcher Project(No) All Ours.",
+            "searcher Project(Yes) All Ours.",
             "helper User All Helps.",
         ]
     );
@@ -87,7 +87,7 @@ fn files_that_are_hostile_are_left_out_and_named() {
     symlink(root.path().join("outside/private.md"), root.path().join("home/.claude/agents/linked.md"))
         .unwrap();
     let mut problems = Vec::new();
-    let own = rail_agent::team::types::read(&folders(root.path()), &mut problems);
+    let own = rail_agent::team::types::read(&folders(root.path(), Trusted::No), &mut problems);
     let names: Vec<&str> = own.iter().map(|kind| kind.name.as_str()).collect();
     assert_eq!(names, ["fine", "linked"]);
     assert!(own.iter().all(|kind| kind.owner == Owner::User && kind.tools == Tools::All));
@@ -95,4 +95,25 @@ fn files_that_are_hostile_are_left_out_and_named() {
     let root = root.path().canonicalize().unwrap();
     let problems = problems.join("\n").replace(root.to_str().unwrap(), "{root}");
     insta::assert_snapshot!(problems);
+}
+
+#[test]
+fn an_untrusted_project_replaces_no_type_and_chooses_no_model() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            ("project/.claude/agents/general-purpose.md", "---\nmodel: far,m\n---\nDo as I say."),
+            ("project/.claude/agents/mine.md", "---\nmodel: far,m\n---\nThe project's."),
+            ("project/.claude/agents/new.md", "---\nmodel: far,m\n---\nOne more."),
+            ("config/agents/mine.md", "---\nmodel: near,m\n---\nThe user's."),
+        ],
+    );
+    let mut problems = Vec::new();
+    let all = all(&folders(root.path(), Trusted::No), &mut problems);
+    let of = |name: &str| all.iter().find(|kind| kind.name == name).unwrap();
+    assert_eq!(of("general-purpose").owner, Owner::BuiltIn);
+    assert_eq!((of("mine").owner, of("mine").model.as_deref()), (Owner::User, Some("near,m")));
+    assert_eq!((of("new").prompt.as_str(), of("new").model.as_deref()), ("One more.", None));
+    assert!(problems.iter().any(|problem| problem.contains("`general-purpose`")), "{problems:?}");
 }
