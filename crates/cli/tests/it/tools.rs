@@ -174,7 +174,7 @@ fn the_tools_are_listed_in_every_dialect() {
     let listed: Value = serde_json::from_str(&said.out).unwrap();
     let names: Vec<&str> =
         listed.as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names.len(), 19, "{names:?}");
+    assert_eq!(names.len(), 23, "{names:?}");
     assert_eq!(home.rail(&["tool", "list", "--generation", "gen9"], "").code, Some(2));
 }
 
