@@ -205,8 +205,9 @@ async fn a_stream_that_ends_before_its_answer_is_taken_up_again() {
     let bed = Bed::new(vec![spec(&peer, None)]);
     bed.ready("remote").await;
     assert_eq!(bed.hub.tools()[0].card().name, "mcp__remote__late");
-    let resumed = &peer.requests()[4];
-    assert_eq!(resumed.header("last-event-id"), Some("7"));
+    // Which of the two is taken up first is nobody's concern.
+    let resumed = peer.requests().iter().filter(|asked| asked.header("last-event-id") == Some("7")).count();
+    assert!(resumed > 0, "{:?}", peer.requests());
     bed.end().await;
 }
 
