@@ -77,7 +77,7 @@ fn result(request: &Request) -> String {
             PartBody::ToolResult(result) => Some(result),
             _ => None,
         });
-    results.last().map(|last| last.content.iter().filter_map(Part::as_text).collect()).unwrap_or_default()
+    results.next_back().map(|last| last.content.iter().filter_map(Part::as_text).collect()).unwrap_or_default()
 }
 
 fn add(a: u64, b: u64) -> Value {
