@@ -72,12 +72,15 @@ fn tools(request: &Request) -> Vec<String> {
 
 /// The text of the last result that a request brings.
 fn result(request: &Request) -> String {
-    let results =
+    let mut results =
         request.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match &part.body {
             PartBody::ToolResult(result) => Some(result),
             _ => None,
         });
-    results.next_back().map(|last| last.content.iter().filter_map(Part::as_text).collect()).unwrap_or_default()
+    results
+        .next_back()
+        .map(|last| last.content.iter().filter_map(Part::as_text).collect())
+        .unwrap_or_default()
 }
 
 fn add(a: u64, b: u64) -> Value {

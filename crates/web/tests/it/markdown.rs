@@ -115,10 +115,17 @@ proptest! {
         let base = Url::parse("https://docs.example/").unwrap();
         let text = markdown(&html, &base, chars).text;
         prop_assert!(text.chars().count() <= chars);
-        // In a title or a text field a script is text.
-        prop_assert!(!text.contains("never shown") || html.contains("<title") || html.contains("<textarea"));
+        // In a title or a text field a script is text, and behind an open `<` it is part of that tag's name.
+        let is_text = html.contains("<title") || html.contains("<textarea") || within_a_tag(&html);
+        prop_assert!(!text.contains("never shown") || is_text);
         let _ = plain(&html);
     }
+}
+
+/// Whether a script begins inside of a tag that was not closed.
+fn within_a_tag(html: &str) -> bool {
+    let before = html.match_indices("<script").map(|(at, _)| &html[..at]);
+    before.into_iter().any(|before| before.rfind('<') > before.rfind('>'))
 }
 
 fn page() -> impl Strategy<Value = String> {
