@@ -1,0 +1,1 @@
+//! What can be typed next: names of files behind `@`, commands behind `/`, by fuzzy search.

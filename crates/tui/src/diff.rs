@@ -1,0 +1,1 @@
+//! Changes of files as lines, with numbers and with what changed within a line.

@@ -1,0 +1,1 @@
+//! Source code by what its pieces are.

@@ -1,0 +1,1 @@
+//! The line in which the user types: several lines of text, its keys, its history.

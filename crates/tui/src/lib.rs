@@ -1,0 +1,8 @@
+//! The terminal interface of the agent, over its protocol alone.
+
+pub mod complete;
+pub mod diff;
+pub mod highlight;
+pub mod input;
+pub mod markdown;
+pub mod text;

@@ -1,0 +1,1 @@
+//! Markdown as lines, also while it is still being written.
