@@ -5,4 +5,7 @@ pub mod diff;
 pub mod highlight;
 pub mod input;
 pub mod markdown;
+pub mod screen;
 pub mod text;
+pub mod theme;
+pub mod wrap;

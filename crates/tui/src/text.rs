@@ -128,6 +128,11 @@ impl Span {
         &self.text
     }
 
+    /// More text of the same look.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(&harmless(text));
+    }
+
     /// How many cells it takes.
     pub fn width(&self) -> usize {
         width(&self.text)

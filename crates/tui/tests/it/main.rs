@@ -1,1 +1,3 @@
-//! The tests of the terminal interface.
+//! The tests of the terminal interface: what a terminal shows of it.
+
+mod screen;
