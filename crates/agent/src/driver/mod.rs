@@ -238,8 +238,8 @@ impl Agent {
             Command::Redo => return self.redo().await,
             Command::Rewind { turn, what } => return self.rewind(turn, what).await,
             Command::StopAgent { id } => self.team.stop(&id),
-            // Taken care of before.
-            Command::End => {}
+            // Taken care of before; and of commands in the background nothing is told yet that could be named.
+            Command::End | Command::KillShell { .. } => {}
         }
         Ok(())
     }

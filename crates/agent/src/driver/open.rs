@@ -413,6 +413,7 @@ fn opened(setup: &Setup, writer: &Writer, head: &Head, resumed: Option<&Resumed>
         mended: torn.map(|torn| {
             format!("the last line of the journal was not whole: {} bytes were set aside", torn.bytes)
         }),
+        ..Opened::default()
     }
 }
 

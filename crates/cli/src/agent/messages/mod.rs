@@ -178,11 +178,13 @@ impl Messages {
             | SessionEvent::Spent(_)
             | SessionEvent::Permission(_)
             | SessionEvent::Choice { .. }
+            | SessionEvent::Withdrawn { .. }
             | SessionEvent::ToolProgress { .. }
             | SessionEvent::AgentBegan(_)
             | SessionEvent::AgentEvent { .. }
             | SessionEvent::AgentEnded(_)
             | SessionEvent::Todos(_)
+            | SessionEvent::Shells(_)
             | SessionEvent::Title(_)
             | SessionEvent::Memory(_)
             | SessionEvent::Compacting
