@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::FileChange;
+
 /// A question to the user: may this call be done?
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionAsk {
@@ -13,6 +15,9 @@ pub struct PermissionAsk {
     pub input: serde_json::Value,
     /// What would be done, part by part.
     pub doing: Vec<Doing>,
+    /// What would become of files, where that can be said before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FileChange>,
     /// Why it is asked.
     pub why: String,
     /// Always asks, whatever rules would allow it: it can be allowed only this once.

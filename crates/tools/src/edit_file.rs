@@ -107,16 +107,20 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
         return create(input, &path, cx);
     }
     let held = Held::existing(cx, &path)?;
-    let edit = Edit {
+    let applied = apply(&held.text.text, &edit(input)).map_err(|fault| left(&path, &fault.say(Told::Parameter)))?;
+    let changed = held.write(cx, &path, &applied.text)?;
+    let about = about(&path, &applied);
+    Ok(done(&about, &held, changed, &applied, cx))
+}
+
+/// The edit that an input means.
+pub(crate) fn edit(input: &Input) -> Edit<'_> {
+    Edit {
         old: &input.old_string,
         new: &input.new_string,
         places: places(input),
         extent: Extent::Anywhere,
-    };
-    let applied = apply(&held.text.text, &edit).map_err(|fault| left(&path, &fault.say(Told::Parameter)))?;
-    let changed = held.write(cx, &path, &applied.text)?;
-    let about = about(&path, &applied);
-    Ok(done(&about, &held, changed, &applied, cx))
+    }
 }
 
 fn places(input: &Input) -> Places {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rail_tool::{AnyTool, Registry, Session};
 
 mod change;
+mod foresee;
 mod image_source;
 mod magic;
 mod missing;
@@ -26,6 +27,7 @@ mod text;
 pub mod web;
 mod words;
 
+pub use foresee::foreseen;
 pub use planning::{findings, recall, todos};
 pub use sight::{Sight, seeing};
 

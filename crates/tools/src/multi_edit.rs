@@ -107,7 +107,7 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
 }
 
 /// The edits one after the other; the step is the one that went furthest from the exact text.
-fn all(text: &str, edits: &[OneEdit]) -> Result<Applied, (usize, EditFault)> {
+pub(crate) fn all(text: &str, edits: &[OneEdit]) -> Result<Applied, (usize, EditFault)> {
     let mut all = Applied { text: text.to_owned(), step: Step::Exact, places: Vec::new() };
     for (nth, edit) in edits.iter().enumerate() {
         let places = if edit.replace_all { Places::All } else { Places::One };

@@ -2,7 +2,7 @@
 
 use rail_journal::{JournalError, Record, Snapshot};
 use rail_model::Part;
-use rail_proto::{NoteKind, SessionEvent, Spent, ToolStart};
+use rail_proto::{NoteKind, PermissionAsk, SessionEvent, Spent, ToolStart};
 use rail_tool::{End, Outcome, OutputNote, ToolEvent};
 use serde_json::Value;
 
@@ -36,7 +36,8 @@ impl Agent {
             News::Tool(step, event) => self.tool(step, event),
             News::Ask { call, question, answer } => {
                 let id = call.id.clone();
-                let ask = show::permission(*call, &question);
+                let changes = show::foreseen(&call, &self.session.cwd());
+                let ask = PermissionAsk { changes, ..show::permission(*call, &question) };
                 self.task.ways.insert(id.clone(), ask.without_anybody.clone());
                 self.asks.insert(id, (question, answer));
                 let waits = format!("rail needs your permission to use {}", ask.tool);

@@ -1,5 +1,7 @@
 //! What tools and permissions say, in the words of the protocol.
 
+use std::path::Path;
+
 use rail_edit::diff::{FileDiff, Mark};
 use rail_permit::{Answer, Facet, Offer, Question, Scope};
 use rail_proto::{Doing, FileChange, Finish, Hunk, Lasting, Leave, Line, PermissionAsk, Shown, ToolEnd};
@@ -68,6 +70,7 @@ fn line(line: &rail_edit::diff::Line) -> Line {
 /// A question about a call, in the words of the protocol.
 pub(super) fn permission(call: HookedCall, question: &Question) -> PermissionAsk {
     PermissionAsk {
+        changes: Vec::new(),
         id: call.id,
         tool: call.tool,
         input: call.input,
@@ -77,6 +80,11 @@ pub(super) fn permission(call: HookedCall, question: &Question) -> PermissionAsk
         offers: question.offers.iter().map(leave).collect(),
         without_anybody: without_anybody(question),
     }
+}
+
+/// What a call would do to files, for whoever is asked about it.
+pub(super) fn foreseen(call: &HookedCall, cwd: &Path) -> Vec<FileChange> {
+    rail_tools::foreseen(&call.tool, &call.input, cwd).iter().map(change).collect()
 }
 
 /// Why it is asked, and what is to be known besides.

@@ -105,6 +105,7 @@ fn calls() -> Vec<SessionEvent> {
             tool: "bash".to_owned(),
             input: json!({"command": "touch made.txt"}),
             doing: vec![Doing::Runs("touch made.txt".to_owned())],
+            changes: Vec::new(),
             why: "running a command asks".to_owned(),
             always_asks: false,
             offers: vec![Leave {

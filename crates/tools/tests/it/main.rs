@@ -12,6 +12,7 @@ mod docs;
 mod edit_file;
 mod examples;
 mod findings;
+mod foresee;
 mod glob;
 mod grep;
 mod guard;
