@@ -1,3 +1,9 @@
 //! The tests of the terminal interface: what a terminal shows of it.
 
+mod complete;
+mod history;
+mod input;
+mod input_any;
+mod input_vim;
+mod keys;
 mod screen;
