@@ -184,7 +184,7 @@ fn role(scopes: &ScopeStack) -> Role {
 mod tests {
     use super::*;
 
-    /// Each piece behind the first letter of what it is.
+    /// Each piece behind what it is.
     fn shown(language: &str, code: &str) -> String {
         let mut highlighter = Highlighter::for_language(language).unwrap();
         let piece = |span: &Span| match span.look.role {
@@ -199,29 +199,29 @@ mod tests {
     #[test]
     fn code_of_usual_languages() {
         insta::assert_snapshot!(shown("rust", "/* a\nb */ pub fn f(x: &str) -> u32 { g(\"s\", 1) } // c"), @r#"
-Comment⟨/* a⟩
-Comment⟨b */⟩ Keyword⟨pub⟩ Keyword⟨fn⟩ Function⟨f⟩Mark⟨(⟩Name⟨x⟩Mark⟨:⟩ Mark⟨&⟩Keyword⟨str⟩Mark⟨)⟩ Mark⟨->⟩ Keyword⟨u32⟩ Mark⟨{⟩ Function⟨g⟩Mark⟨(⟩String⟨"s"⟩Mark⟨,⟩ Constant⟨1⟩Mark⟨)⟩ Mark⟨}⟩ Comment⟨// c⟩
-"#);
+        Comment⟨/* a⟩
+        Comment⟨b */⟩ Keyword⟨pub⟩ Keyword⟨fn⟩ Function⟨f⟩Mark⟨(⟩Name⟨x⟩Mark⟨:⟩ Mark⟨&⟩Keyword⟨str⟩Mark⟨)⟩ Mark⟨->⟩ Keyword⟨u32⟩ Mark⟨{⟩ Function⟨g⟩Mark⟨(⟩String⟨"s"⟩Mark⟨,⟩ Constant⟨1⟩Mark⟨)⟩ Mark⟨}⟩ Comment⟨// c⟩
+        "#);
         insta::assert_snapshot!(shown("py", "@deco\ndef f(a, b=None):\n    return not a.b(f'{a}') # c"), @"
-Mark⟨@⟩Name⟨deco⟩
-Keyword⟨def⟩ Function⟨f⟩Mark⟨(⟩Name⟨a⟩Mark⟨,⟩ Name⟨b⟩Mark⟨=⟩Constant⟨None⟩Mark⟨):⟩
-    Keyword⟨return⟩ Keyword⟨not⟩ aMark⟨.⟩Function⟨b⟩Mark⟨(⟩Keyword⟨f⟩String⟨'⟩Mark⟨{⟩aMark⟨}⟩String⟨'⟩Mark⟨)⟩ Comment⟨# c⟩
-");
+        Mark⟨@⟩Name⟨deco⟩
+        Keyword⟨def⟩ Function⟨f⟩Mark⟨(⟩Name⟨a⟩Mark⟨,⟩ Name⟨b⟩Mark⟨=⟩Constant⟨None⟩Mark⟨):⟩
+            Keyword⟨return⟩ Keyword⟨not⟩ aMark⟨.⟩Function⟨b⟩Mark⟨(⟩Keyword⟨f⟩String⟨'⟩Mark⟨{⟩aMark⟨}⟩String⟨'⟩Mark⟨)⟩ Comment⟨# c⟩
+        ");
         insta::assert_snapshot!(shown("ts", "const a: Foo = new Foo<string>(`x${b}`);"), @"Keyword⟨const⟩ Name⟨a⟩Mark⟨:⟩ Type⟨Foo⟩ Mark⟨=⟩ Keyword⟨new⟩ Function⟨Foo⟩Mark⟨<⟩Type⟨string⟩Mark⟨>⟩(String⟨`x⟩Mark⟨${⟩Name⟨b⟩Mark⟨}⟩String⟨`⟩)Mark⟨;⟩");
         insta::assert_snapshot!(shown("sh", "for f in *.rs; do echo \"$f\" | grep -v x; done"), @r#"Keyword⟨for⟩ f Keyword⟨in⟩ Mark⟨*⟩.rsMark⟨;⟩ Keyword⟨do⟩ Function⟨echo⟩ String⟨"⟩Mark⟨$⟩Name⟨f⟩String⟨"⟩ Mark⟨|⟩ Function⟨grep⟩Mark⟨ -⟩Name⟨v⟩ xMark⟨;⟩ Keyword⟨done⟩"#);
         insta::assert_snapshot!(shown("toml", "[a.b]\nkey = \"v\" # c"), @r#"
-Mark⟨[⟩Type⟨a⟩Mark⟨.⟩Type⟨b⟩Mark⟨]⟩
-Keyword⟨key⟩ Mark⟨=⟩ String⟨"v"⟩ Comment⟨# c⟩
-"#);
+        Mark⟨[⟩Type⟨a⟩Mark⟨.⟩Type⟨b⟩Mark⟨]⟩
+        Keyword⟨key⟩ Mark⟨=⟩ String⟨"v"⟩ Comment⟨# c⟩
+        "#);
         insta::assert_snapshot!(shown("json", "{\"a\": [1, true]}"), @r#"Mark⟨{⟩String⟨"a"⟩Mark⟨:⟩ Mark⟨[⟩Constant⟨1⟩Mark⟨,⟩ Constant⟨true⟩Mark⟨]}⟩"#);
         insta::assert_snapshot!(shown("diff", "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same"), @"
-Faint⟨--- a⟩
-Faint⟨+++ b⟩
-Faint⟨@@ -1 +1 @@⟩
-Removed⟨-old⟩
-Added⟨+new⟩
- same
-");
+        Faint⟨--- a⟩
+        Faint⟨+++ b⟩
+        Faint⟨@@ -1 +1 @@⟩
+        Removed⟨-old⟩
+        Added⟨+new⟩
+         same
+        ");
     }
 
     #[test]

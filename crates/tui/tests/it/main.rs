@@ -1,5 +1,6 @@
 //! The tests of the terminal interface.
 
+mod diff;
 mod look;
 mod markdown;
 mod markdown_any;
