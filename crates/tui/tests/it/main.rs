@@ -6,4 +6,7 @@ mod input;
 mod input_any;
 mod input_vim;
 mod keys;
+mod look;
+mod markdown;
+mod markdown_any;
 mod screen;

@@ -1,1 +1,0 @@
-//! Changes of files as lines, with numbers and with what changed within a line.

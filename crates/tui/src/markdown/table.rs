@@ -1,0 +1,288 @@
+//! Tables: columns fitted to the width, or a list of records where it is too narrow for columns.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::inline::inlines;
+use crate::text::{Line, Look, Role, Span, width};
+
+/// A column that has more to say is not made narrower than this.
+const MIN_COLUMN: usize = 8;
+const BETWEEN: &str = " │ ";
+
+/// A table as far as it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    head: Vec<String>,
+    sides: Vec<Side>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    Left,
+    Right,
+    Middle,
+}
+
+/// The lines of a cell.
+type Cell = Vec<Vec<Span>>;
+
+impl Table {
+    /// A table begins with a line of heads and a line below it that says where the columns stand.
+    pub(super) fn new(head: &str, below: &str) -> Option<Self> {
+        if !below.contains('|') {
+            return None;
+        }
+        let sides: Vec<_> = cells(below).iter().map(|cell| side(cell)).collect::<Option<_>>()?;
+        let head = cells(head);
+        (head.len() == sides.len()).then_some(Self { head, sides, rows: Vec::new() })
+    }
+
+    pub(super) fn row(&mut self, line: &str) {
+        let mut row = cells(line);
+        // What has no column is still said, in the last one.
+        if row.len() > self.head.len() {
+            let last = row.split_off(self.head.len() - 1).join(" | ");
+            row.push(last);
+        }
+        self.rows.push(row);
+    }
+
+    pub(super) fn lines(&self, width: usize, look: Look) -> Vec<Line> {
+        let row = |row: &Vec<String>, look: Look| row.iter().map(|cell| inlines(cell, look)).collect();
+        let head: Vec<Cell> = row(&self.head, look.bold());
+        let rows: Vec<Vec<Cell>> =
+            self.rows.iter().map(|cells| row(cells, look)).filter(|row| says_something(row)).collect();
+        let between = BETWEEN.chars().count() * (head.len() - 1);
+        let room = width.saturating_sub(between);
+        // With more columns than cells there is nothing to fit.
+        let widths = if head.len() > room { None } else { fit(&columns(&head, &rows), room) };
+        match widths {
+            Some(widths) => self.grid(head, rows, &widths),
+            None => records(&head, &rows, look),
+        }
+    }
+
+    fn grid(&self, head: Vec<Cell>, rows: Vec<Vec<Cell>>, widths: &[usize]) -> Vec<Line> {
+        let parts: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
+        let rule = Line::of(parts.join("─┼─"), Role::Faint);
+        let has_head = says_something(&head);
+        let head = if has_head { self.grid_row(head, widths) } else { Vec::new() };
+        let rows: Vec<_> = rows.into_iter().map(|row| self.grid_row(row, widths)).collect();
+        // Rows of several lines would run into each other.
+        let apart = rows.iter().any(|row| row.len() > 1);
+        let mut lines = head;
+        for (nth, row) in rows.into_iter().enumerate() {
+            let ruled = if nth == 0 { has_head } else { apart };
+            if ruled {
+                lines.push(rule.clone());
+            }
+            lines.extend(row);
+        }
+        lines
+    }
+
+    fn grid_row(&self, row: Vec<Cell>, widths: &[usize]) -> Vec<Line> {
+        let mut row = row.into_iter();
+        let cells: Vec<Cell> = widths
+            .iter()
+            .map(|width| row.next().unwrap_or_default().iter().flat_map(|line| wrap(line, *width)).collect())
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let line = |nth: usize| {
+            let mut spans: Vec<Span> = Vec::new();
+            for (column, (cell, (width, side))) in
+                cells.iter().zip(widths.iter().zip(&self.sides)).enumerate()
+            {
+                if column > 0 {
+                    spans.push(Span::new(BETWEEN, Role::Faint));
+                }
+                let text = cell.get(nth).map(Vec::as_slice).unwrap_or_default();
+                let blank = width.saturating_sub(cells_of(text));
+                let before = match side {
+                    Side::Left | Side::Right | Side::Middle if text.is_empty() => 0,
+                    Side::Left => 0,
+                    Side::Right => blank,
+                    Side::Middle => blank / 2,
+                };
+                // Blanks at the end of a line would be copied with it.
+                let after = if column + 1 == widths.len() { 0 } else { blank - before };
+                spans.extend(blanks(before));
+                spans.extend_from_slice(text);
+                spans.extend(blanks(after));
+            }
+            Line::new(spans)
+        };
+        (0..height).map(line).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        std::iter::once(&self.head).chain(&self.rows).flatten().map(|cell| cell.len() + 1).sum()
+    }
+}
+
+/// Each row as lines of `head: value`.
+fn records(head: &[Cell], rows: &[Vec<Cell>], look: Look) -> Vec<Line> {
+    let flat = |cell: &Cell, look: Look| cell.join(&Span::new(" ", look));
+    // The heads alone, if there is nothing else.
+    let none = [Vec::new()];
+    let rows = if rows.is_empty() { none.as_slice() } else { rows };
+    let mut lines = Vec::new();
+    for (nth, row) in rows.iter().enumerate() {
+        if nth > 0 {
+            lines.push(Line::empty());
+        }
+        // The first record has all heads, so that each is said at least once.
+        let count = if nth == 0 { head.len() } else { row.len() };
+        for (column, head) in head.iter().enumerate().take(count) {
+            let mut spans = flat(head, look.bold());
+            if !spans.is_empty() {
+                spans.push(Span::new(": ", look));
+            }
+            spans.extend(row.get(column).map(|cell| flat(cell, look)).unwrap_or_default());
+            if !spans.is_empty() {
+                lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
+            }
+        }
+    }
+    lines
+}
+
+fn says_something(row: &[Cell]) -> bool {
+    row.iter().flatten().any(|line| !line.is_empty())
+}
+
+/// The cells of a row, without the bars around it.
+fn cells(line: &str) -> Vec<String> {
+    let line = line.trim_matches([' ', '\t']);
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut cells = vec![String::new()];
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let Some(cell) = cells.last_mut() else { break };
+        match c {
+            '\\' => {
+                cell.extend((chars.peek() != Some(&'|')).then_some(c));
+                cell.extend(chars.next());
+            }
+            // The bar at the end begins no cell.
+            '|' if chars.peek().is_some() => cells.push(String::new()),
+            '|' => {}
+            c => cell.push(c),
+        }
+    }
+    cells.iter().map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect()
+}
+
+fn side(cell: &str) -> Option<Side> {
+    let dashes = cell.strip_prefix(':').unwrap_or(cell);
+    let dashes = dashes.strip_suffix(':').unwrap_or(dashes);
+    if dashes.is_empty() || dashes.contains(|c| c != '-') {
+        return None;
+    }
+    Some(match (cell.starts_with(':'), cell.ends_with(':')) {
+        (true, true) => Side::Middle,
+        (false, true) => Side::Right,
+        (true | false, false) => Side::Left,
+    })
+}
+
+/// How wide a column is if nothing is broken, and its longest word.
+#[derive(Clone, Copy)]
+struct Column {
+    natural: usize,
+    word: usize,
+}
+
+impl Column {
+    fn see(&mut self, cell: &Cell) {
+        for line in cell {
+            self.natural = self.natural.max(cells_of(line));
+            let text: String = line.iter().map(Span::text).collect();
+            for word in text.split(' ') {
+                // Chinese and Japanese have no blanks between words: they can be broken anywhere.
+                let signs = word.graphemes(true).map(width);
+                let (_, longest) = signs.fold((0, 0), |(run, longest): (usize, usize), cells| {
+                    let run = if cells > 1 { cells } else { run + cells };
+                    (run, longest.max(run))
+                });
+                self.word = self.word.max(longest);
+            }
+        }
+    }
+
+    /// Its width if it is cut, but not within words.
+    fn capped(self, cap: usize) -> usize {
+        self.natural.min(cap.max(self.word))
+    }
+}
+
+fn columns(head: &[Cell], rows: &[Vec<Cell>]) -> Vec<Column> {
+    let mut columns = vec![Column { natural: 1, word: 1 }; head.len()];
+    for row in std::iter::once(head).chain(rows.iter().map(Vec::as_slice)) {
+        columns.iter_mut().zip(row).for_each(|(column, cell)| column.see(cell));
+    }
+    columns
+}
+
+/// The widths of the columns: the widest are cut until all have room, if that is possible without breaking words.
+fn fit(columns: &[Column], room: usize) -> Option<Vec<usize>> {
+    let total = |cap: usize| columns.iter().map(|column| column.capped(cap)).sum::<usize>();
+    let widest = columns.iter().map(|column| column.natural).max()?;
+    let cap = (MIN_COLUMN..=widest.max(MIN_COLUMN)).rev().find(|cap| total(*cap) <= room)?;
+    Some(columns.iter().map(|column| column.capped(cap)).collect())
+}
+
+/// A line of a cell as lines that are not wider; words are kept whole where they have room.
+fn wrap(spans: &[Span], room: usize) -> Cell {
+    if cells_of(spans) <= room {
+        return vec![spans.to_vec()];
+    }
+    let signs: Vec<(&str, Look)> =
+        spans.iter().flat_map(|span| span.text().graphemes(true).map(|sign| (sign, span.look))).collect();
+    let mut lines = Vec::new();
+    let mut rest = signs.as_slice();
+    while !rest.is_empty() {
+        let (line, more) = rest.split_at(first_line(rest, room));
+        lines.push(join(line));
+        let blanks = more.iter().take_while(|(sign, _)| *sign == " ").count();
+        rest = more.get(blanks..).unwrap_or_default();
+    }
+    lines
+}
+
+/// How many signs the first line takes.
+fn first_line(signs: &[(&str, Look)], room: usize) -> usize {
+    let mut used = 0;
+    let fits = |(sign, _): &&(&str, Look)| {
+        used += width(sign);
+        used <= room
+    };
+    let end = signs.iter().take_while(fits).count();
+    if end == signs.len() {
+        return end;
+    }
+    let word = signs.iter().take(end + 1).rposition(|(sign, _)| *sign == " ");
+    // A sign that is wider than the column must not stop the rest.
+    word.filter(|blank| *blank > 0).unwrap_or(end).max(1)
+}
+
+fn join(signs: &[(&str, Look)]) -> Vec<Span> {
+    signs
+        .chunk_by(|(_, one), (_, other)| one == other)
+        .map(|run| {
+            let text: String = run.iter().map(|(sign, _)| *sign).collect();
+            Span::new(text, run.first().map(|(_, look)| *look).unwrap_or_default())
+        })
+        .collect()
+}
+
+fn blanks(count: usize) -> Option<Span> {
+    (count > 0).then(|| Span::plain(" ".repeat(count)))
+}
+
+fn cells_of(spans: &[Span]) -> usize {
+    spans.iter().map(Span::width).sum()
+}
