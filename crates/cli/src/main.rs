@@ -42,7 +42,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
     version,
     about = "One coding agent on any model, and any coding agent on any model."
 )]
-#[command(arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     common: setup::Common,

@@ -1,6 +1,7 @@
 //! What a command says: results on stdout, everything else on stderr.
 
 use std::io::{Write, stderr, stdout};
+use std::sync::Mutex;
 
 use serde_json::Value;
 
@@ -22,7 +23,28 @@ pub(crate) fn print_json(value: &Value) -> Result<(), Failure> {
 
 /// Tells something beside the result. A closed stderr must not turn one failure into another.
 pub(crate) fn tell(text: &str) {
-    let _ = writeln!(stderr(), "rail: {}", harmless(text));
+    match INSTEAD.lock().as_deref() {
+        Ok(Some(told)) => told(text),
+        Ok(None) | Err(_) => drop(writeln!(stderr(), "rail: {}", harmless(text))),
+    }
+}
+
+/// Who is told instead of stderr.
+type Told = Box<dyn Fn(&str) + Send>;
+static INSTEAD: Mutex<Option<Told>> = Mutex::new(None);
+
+/// Has somebody else told, while what stands on stderr would be in the way.
+pub(crate) fn to(told: Told) {
+    if let Ok(mut instead) = INSTEAD.lock() {
+        *instead = Some(told);
+    }
+}
+
+/// Tells on stderr again.
+pub(crate) fn to_stderr() {
+    if let Ok(mut instead) = INSTEAD.lock() {
+        *instead = None;
+    }
 }
 
 /// Text that can't change the terminal: what servers and files say may hold control characters. Lines and tabs stay.

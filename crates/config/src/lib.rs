@@ -60,7 +60,7 @@ pub use merge::{Merged, add_missing};
 pub use origin::{Layer, Origin, Place};
 pub use problem::{Problem, Problems};
 pub use reference::Outside;
-pub use save::{Existing, SaveError, Saved, existing, save};
+pub use save::{Existing, SaveError, Saved, existing, keep_theme, save};
 pub use schema::schema;
 pub use settings::Settings;
 pub use show::{Which, With, show_json, show_toml};

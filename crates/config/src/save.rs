@@ -112,6 +112,22 @@ pub fn save(places: &Places, new: &Imported, how: Existing) -> Result<Saved, Sav
     Ok(saved)
 }
 
+/// Writes the theme of the terminal interface to the user's configuration; all else stays as it is.
+pub fn keep_theme(places: &Places, theme: &str) -> Result<(), SaveError> {
+    let config = places.config.join("config.toml");
+    if let Some(path) = existing(places).filter(|path| *path != config) {
+        return Err(SaveError::Json(path));
+    }
+    let before = if config.exists() { read(&config)? } else { String::new() };
+    let unreadable = |problem: String| SaveError::Unreadable { path: config.clone(), problem };
+    let mut document: toml_edit::DocumentMut =
+        before.parse().map_err(|error: toml_edit::TomlError| unreadable(error.to_string().trim_end().to_owned()))?;
+    let tui = document.entry("tui").or_insert_with(|| toml_edit::Item::Table(toml_edit::Table::new()));
+    let tui = tui.as_table_like_mut().ok_or_else(|| unreadable("`tui` is no table".to_owned()))?;
+    tui.insert("theme", toml_edit::value(theme));
+    write(&config, &document.to_string()).map(drop)
+}
+
 /// What `.env` is to say; None when there is nothing to add.
 fn env_text(places: &Places, new: &Imported, how: Existing) -> Result<Option<String>, SaveError> {
     if new.env.is_empty() {

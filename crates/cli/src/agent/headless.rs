@@ -89,9 +89,7 @@ impl AgentFlags {
             }
         }
         if !self.print {
-            return Err(Failure::Usage(anyhow!(
-                "the terminal interface is not there yet; use `rail -p \"what to do\"`"
-            )));
+            return self.at_a_terminal(common);
         }
         let (text, images) = (self.text()?, slash::images(&self.image)?);
         let prepared = prepare(self, common)?;

@@ -1,4 +1,4 @@
-//! The agent on the command line: `rail -p`.
+//! The agent on the command line: `rail` and `rail -p`.
 
 pub(crate) mod brought;
 mod claude;
@@ -12,6 +12,7 @@ mod preview;
 mod printers;
 mod slash;
 mod text;
+mod tui;
 
 pub(crate) use flags::AgentFlags;
 pub(crate) use open::{Extras, prepare_from};

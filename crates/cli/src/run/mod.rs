@@ -3,12 +3,12 @@
 //! A client is one file here, and a word in the table of `client.rs`.
 
 mod aim;
-mod child;
+pub(crate) mod child;
 mod claude;
 mod client;
 mod codex;
 mod gemini;
-mod launch;
+pub(crate) mod launch;
 mod opencode;
 mod plain;
 mod qwen;

@@ -100,7 +100,7 @@ fn row_json(session: &Summary, kept: &Kept) -> Value {
 }
 
 /// How long ago, in the largest unit that fits.
-fn age(seconds: u64) -> String {
+pub(crate) fn age(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m", seconds / 60),

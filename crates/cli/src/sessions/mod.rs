@@ -18,7 +18,7 @@ use crate::Failure;
 use crate::setup::{Common, wrong};
 
 pub(crate) use export::{Format, exported, write};
-pub(crate) use list::{Folders, table};
+pub(crate) use list::{Folders, age, table};
 pub(crate) use pick::pick;
 pub(crate) use search::told;
 

@@ -334,6 +334,21 @@ pub struct Features {
 pub struct Tui {
     /// Its colours.
     pub theme: Theme,
+    /// The keys of the input line.
+    pub keys: InputKeys,
+    /// Lines are only added, and nothing moves or has a colour: for screen readers and simple terminals. So it is with `TERM=dumb` too.
+    pub plain: bool,
+}
+
+/// The keys of the input line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKeys {
+    /// Those of shells and Emacs.
+    #[default]
+    Usual,
+    /// Those of Vim, with modes.
+    Vim,
 }
 
 /// Colours of the terminal interface.
@@ -347,6 +362,8 @@ pub enum Theme {
     Light,
     /// For dark backgrounds.
     Dark,
+    /// Blue and orange instead of green and red.
+    ColourBlind,
     /// None.
     NoColour,
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use agent::{
     Agent, AutoLearn, Compaction, DialectChoice, Features, Generation, Limits, Memory, Mode, Permissions,
-    PromptChoice, Theme, Tools, Tui,
+    PromptChoice, InputKeys, Theme, Tools, Tui,
 };
 pub use mcp::{Mcp, McpOauth, McpServer, McpTransport};
 pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};

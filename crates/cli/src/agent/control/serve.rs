@@ -301,7 +301,7 @@ impl Progress {
 }
 
 /// The session that was opened, as it begins.
-fn live(prepared: &Prepared, opened: Opened) -> Option<Live> {
+pub(crate) fn live(prepared: &Prepared, opened: Opened) -> Option<Live> {
     let folder = match prepared.resumed() {
         Ok(folder) => folder.to_owned(),
         Err(_) => {

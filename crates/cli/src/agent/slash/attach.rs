@@ -94,7 +94,8 @@ fn wrong(file: &Path) -> String {
     format!("--image {}", file.display())
 }
 
-fn image(file: &Path) -> anyhow::Result<Part> {
+/// The image in a file.
+pub(crate) fn image(file: &Path) -> anyhow::Result<Part> {
     let meta = std::fs::metadata(file).context("it can't be read")?;
     if !meta.is_file() {
         return Err(anyhow!("it is no file"));
@@ -103,11 +104,16 @@ fn image(file: &Path) -> anyhow::Result<Part> {
         return Err(anyhow!("it is larger than {} MB; scale it down first", LARGEST >> 20));
     }
     let bytes = std::fs::read(file).context("it can't be read")?;
-    let shrunk = shrink(&bytes, &BOUNDS)?;
+    image_of(&bytes, file.file_name().map(|name| name.to_string_lossy().into_owned()))
+}
+
+/// The image that bytes are, small enough to be sent.
+pub(crate) fn image_of(bytes: &[u8], name: Option<String>) -> anyhow::Result<Part> {
+    let shrunk = shrink(bytes, &BOUNDS)?;
     Ok(Part::new(PartBody::Media(Media {
         kind: MediaKind::Image,
         mime: Some(shrunk.mime.to_owned()),
         source: MediaSource::Base64(STANDARD.encode(&shrunk.bytes)),
-        name: file.file_name().map(|name| name.to_string_lossy().into_owned()),
+        name,
     })))
 }

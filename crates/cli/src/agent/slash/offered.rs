@@ -14,8 +14,17 @@ pub(crate) struct Offered {
     pub(crate) help: String,
 }
 
-/// The commands that do something here.
+/// The commands that do something without a terminal interface.
 pub(crate) fn offered(prepared: &Prepared) -> Vec<Offered> {
+    listed(prepared, works)
+}
+
+/// All commands there are.
+pub(crate) fn offered_at_a_terminal(prepared: &Prepared) -> Vec<Offered> {
+    listed(prepared, |_| true)
+}
+
+fn listed(prepared: &Prepared, works: fn(Builtin) -> bool) -> Vec<Offered> {
     let builtin = Builtin::ALL.iter().filter(|builtin| works(**builtin)).map(|builtin| Offered {
         name: builtin.name().to_owned(),
         hint: builtin.hint().to_owned(),

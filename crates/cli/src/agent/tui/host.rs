@@ -1,0 +1,200 @@
+//! What the interface wants of everything that is not the session.
+
+use std::sync::Arc;
+
+use rail_agent::{Agent, Errands};
+use rail_model::{Part, PartBody};
+use rail_proto::{Command, Prompt, Reason, SessionEvent};
+use rail_tui::{News, PickerKind, Want};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::{clipboard, files, history, lists, shell};
+use crate::agent::control::{Became, becomes, live};
+use crate::agent::slash::{Ground, Live, Ready};
+
+/// Does what the interface wants, beside it.
+pub(super) struct Host {
+    ground: Ground,
+    errands: Arc<Errands>,
+    commands: mpsc::UnboundedSender<Command>,
+    news: mpsc::UnboundedSender<News>,
+    tasks: JoinSet<Done>,
+    /// The user's own shell command.
+    shell: Option<shell::Running>,
+    /// The model that is asked again after a task.
+    back_to: Option<String>,
+    /// What was typed before the session was open.
+    early: Vec<(String, Vec<Part>)>,
+}
+
+/// What a task has come to.
+enum Done {
+    News(News),
+    Became(Became),
+    Shell,
+}
+
+impl Host {
+    pub(super) fn new(
+        ground: Ground,
+        agent: &Agent,
+        commands: mpsc::UnboundedSender<Command>,
+        news: mpsc::UnboundedSender<News>,
+    ) -> Self {
+        Self {
+            ground,
+            errands: Arc::new(agent.errands()),
+            commands,
+            news,
+            tasks: JoinSet::new(),
+            shell: None,
+            back_to: None,
+            early: Vec::new(),
+        }
+    }
+
+    /// Waits for something to come to its end; without anything for ever.
+    pub(super) async fn work(&mut self) {
+        match self.tasks.join_next().await {
+            None => std::future::pending().await,
+            Some(Ok(Done::News(news))) => self.tell(news),
+            Some(Ok(Done::Became(became))) => self.became(became),
+            Some(Ok(Done::Shell)) => self.shell = None,
+            Some(Err(error)) => self.tell(News::Failed(format!("that broke off: {error}; this is a fault of rail"))),
+        }
+    }
+
+    /// Something happened in the session.
+    pub(super) fn event(&mut self, event: &SessionEvent) {
+        match event {
+            SessionEvent::Opened(opened) => {
+                self.ground.live = live(&self.ground.prepared, opened.clone());
+                for (text, more) in std::mem::take(&mut self.early) {
+                    self.said(text, more);
+                }
+            }
+            SessionEvent::Mode(mode) => self.change(|live| live.mode = *mode),
+            SessionEvent::Model(model) => self.change(|live| live.model.clone_from(model)),
+            SessionEvent::Done(_) => {
+                self.errands.leave(Vec::new());
+                if let Some(model) = self.back_to.take() {
+                    self.send(Command::SetModel(model));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Live)) {
+        if let Some(live) = &mut self.ground.live {
+            change(live);
+        }
+    }
+
+    /// The interface wants something.
+    pub(super) fn want(&mut self, want: Want) {
+        match want {
+            Want::Line { text, attached } => {
+                let media = attached.into_iter().map(|media| Part::new(PartBody::Media(media)));
+                self.said(text, media.collect());
+            }
+            Want::Shell(command) => self.run(command),
+            Want::StopShell => {
+                if let Some(shell) = &self.shell {
+                    shell.stop();
+                }
+            }
+            Want::Files => self.ask(|ground| News::Files(Arc::new(files::all(&ground)))),
+            Want::Picker(kind) => self.ask(move |ground| picker(kind, &ground)),
+            Want::ClipboardImage => {
+                let prepared = Arc::clone(&self.ground.prepared);
+                self.tasks.spawn(async move { Done::News(clipboard::image(&prepared.env).await) });
+            }
+            Want::FileImage(pasted) => self.ask(move |ground| clipboard::file(&pasted, &ground.prepared.env)),
+            Want::Remember(text) => history::add(&self.ground.prepared.state, &text),
+            Want::KeepTheme(name) => {
+                if let Err(why) = super::first::keep_theme(&self.ground.prepared, name) {
+                    self.tell(News::Failed(why));
+                }
+            }
+        }
+    }
+
+    /// The user said something: a command, or something for the model.
+    pub(super) fn said(&mut self, text: String, more: Vec<Part>) {
+        if self.ground.live.is_none() {
+            return self.early.push((text, more));
+        }
+        let parts = [Part::text(text)].into_iter().chain(more).collect();
+        let (ground, errands) = (self.ground.clone(), Arc::clone(&self.errands));
+        self.tasks.spawn(async move { Done::Became(becomes(Prompt { id: None, parts }, ground, errands).await) });
+    }
+
+    fn became(&mut self, became: Became) {
+        let Ready { commands, allowed, model, .. } = match became {
+            Became::Ready(ready) => *ready,
+            Became::Done(done) => {
+                let news = match done.reason {
+                    Reason::Answered => News::Say(done.text),
+                    Reason::TurnLimit | Reason::Budget | Reason::Refused | Reason::Interrupted | Reason::Failed => {
+                        News::Failed(done.text)
+                    }
+                };
+                return self.tell(news);
+            }
+        };
+        if !allowed.is_empty() {
+            self.errands.leave(allowed);
+        }
+        // A model that the user named is not overridden.
+        if let Some(model) = model.filter(|_| self.ground.prepared.model.is_empty()) {
+            self.back_to = self.ground.live.as_ref().map(|live| live.model.clone());
+            self.send(Command::SetModel(model));
+        }
+        commands.into_iter().for_each(|command| self.send(command));
+    }
+
+    fn run(&mut self, command: String) {
+        match shell::Running::start(&command, &self.ground.prepared.env) {
+            Ok(running) => {
+                let (told, news) = (running.clone(), self.news.clone());
+                self.shell = Some(running);
+                self.tasks.spawn(async move {
+                    told.told(&news).await;
+                    Done::Shell
+                });
+            }
+            Err(how) => self.tell(News::ShellEnded { how }),
+        }
+    }
+
+    /// Looks something up where it holds nobody up.
+    fn ask(&mut self, look: impl FnOnce(Ground) -> News + Send + 'static) {
+        let ground = self.ground.clone();
+        self.tasks.spawn_blocking(move || Done::News(look(ground)));
+    }
+
+    fn tell(&self, news: News) {
+        // An interface that is gone wants no news.
+        let _ = self.news.send(news);
+    }
+
+    fn send(&self, command: Command) {
+        // A session that has ended takes no commands.
+        let _ = self.commands.send(command);
+    }
+}
+
+fn picker(kind: PickerKind, ground: &Ground) -> News {
+    let items = match kind {
+        PickerKind::Models => lists::models(ground),
+        PickerKind::Routes => lists::routes(ground),
+        PickerKind::Rewind => lists::messages(ground),
+        PickerKind::Sessions => lists::sessions(ground),
+    };
+    match items {
+        Ok(items) => News::Picker(kind, items),
+        Err(why) => News::Failed(why),
+    }
+}

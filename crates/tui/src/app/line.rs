@@ -1,0 +1,159 @@
+//! What becomes of a line that was sent.
+
+use super::pick::Picking;
+use super::{App, End, Out, OwnShell};
+use crate::call::Extent;
+use crate::complete::{CommandInfo, is_shell};
+use crate::host::{PickerKind, Want};
+use crate::input::{Entry, Keys};
+use crate::talk::user_lines;
+use crate::text::{Line, Role, Span};
+use crate::theme::Theme;
+
+/// How many characters of output of the user's own commands go with a prompt.
+const CONTEXT: usize = 30_000;
+
+/// Commands that only an interface has.
+pub(super) fn local() -> Vec<CommandInfo> {
+    let info = |(name, hint, help): (&str, &str, &str)| CommandInfo {
+        name: name.to_owned(),
+        hint: hint.to_owned(),
+        help: help.to_owned(),
+    };
+    [
+        ("clear", "", "Begins a new session."),
+        ("keys", "", "Lists the keys."),
+        ("verbose", "", "Shows results in full, or in short again."),
+        ("vim", "", "Takes Vim's keys in the input line, or the usual ones again."),
+    ]
+    .map(info)
+    .into()
+}
+
+const KEYS: &str = "\
+| key | what it does |
+| --- | --- |
+| enter | sends; while the agent works it is taken in at the next step |
+| shift+enter, alt+enter, ctrl+j, `\\` enter | a new line |
+| esc | stops what runs; twice with nothing to stop: goes back to an earlier message |
+| ctrl+c | stops what runs; twice: ends |
+| ctrl+d | ends, with nothing typed |
+| shift+tab | the next mode: asks, edits without asking, plans only |
+| ctrl+o | results in full, or in short again; shows the last one anew |
+| ctrl+t | agents and commands in the background, to stop one |
+| ctrl+r | searches what was typed before; up and down walk through it |
+| ctrl+g | the text in your `$VISUAL` or `$EDITOR` |
+| ctrl+v | attaches the image in the clipboard |
+| ctrl+l | draws anew |
+| ctrl+z | suspends |
+| `@` | names a file |
+| `/` | a command |
+| `!` | a shell command of your own |
+";
+
+impl App {
+    /// Sends what is typed.
+    pub(super) fn submit(&mut self) {
+        let typed = self.editor.take();
+        self.popup = None;
+        if typed.text.trim().is_empty() && typed.attachments.is_empty() {
+            return;
+        }
+        if !typed.text.trim().is_empty() {
+            self.history.push(Entry::new(typed.text.clone()));
+            self.out.push(Out::Want(Want::Remember(typed.text.clone())));
+        }
+        let text = typed.text.trim_end();
+        if is_shell(text) {
+            return self.run(text.trim_start_matches('!').trim());
+        }
+        if self.is_local(text.trim()) {
+            return;
+        }
+        if text.starts_with('/') {
+            self.talk.show(user_lines(text));
+        }
+        let text = self.with_context(text);
+        self.out.push(Out::Want(Want::Line { text, attached: typed.attachments }));
+    }
+
+    /// The text with what the user's own commands printed before it; commands of the agent take nothing along.
+    fn with_context(&mut self, text: &str) -> String {
+        if text.starts_with('/') || self.context.is_empty() {
+            return text.to_owned();
+        }
+        let all = std::mem::take(&mut self.context).join("\n\n");
+        let skipped = all.chars().count().saturating_sub(CONTEXT);
+        let kept: String = all.chars().skip(skipped).collect();
+        format!("{kept}\n\n{text}")
+    }
+
+    fn run(&mut self, command: &str) {
+        if command.is_empty() {
+            return;
+        }
+        if self.shell.is_some() {
+            return self.talk.note("another command of yours still runs; esc stops it", Role::Warning);
+        }
+        let lines = command.lines().map(|line| Line::new([Span::new("! ", Role::Accent), Span::new(line, Role::User)]));
+        self.talk.show(lines.collect());
+        self.shell = Some(OwnShell { command: command.to_owned(), output: String::new() });
+        self.out.push(Out::Want(Want::Shell(command.to_owned())));
+    }
+
+    /// Does what concerns the interface alone.
+    fn is_local(&mut self, text: &str) -> bool {
+        let Some(typed) = text.strip_prefix('/') else { return false };
+        let (name, args) = typed.split_once(char::is_whitespace).map_or((typed, ""), |(name, args)| (name, args.trim()));
+        let picker = |kind| Out::Want(Want::Picker(kind));
+        match (name, args) {
+            ("quit" | "exit", _) => self.out.push(Out::End(End::Quit)),
+            ("clear" | "new", _) => self.out.push(Out::End(End::New)),
+            ("keys", _) => {
+                self.talk.show(user_lines(text));
+                self.talk.say(KEYS);
+            }
+            ("verbose", _) => self.switch_extent(),
+            ("vim", _) => {
+                let keys = if self.editor.mode().is_some() { Keys::Usual } else { Keys::Vim };
+                self.editor.set_keys(keys);
+                let keys = match keys {
+                    Keys::Usual => "the usual keys",
+                    Keys::Vim => "Vim's keys; `[tui] keys = \"vim\"` keeps them",
+                };
+                self.talk.note(keys, Role::Faint);
+            }
+            ("theme", "") => self.picking = Some(Picking::theme(self.theme)),
+            ("theme", name) => match Theme::named(name) {
+                Some(theme) => self.set_theme(theme),
+                None => {
+                    let names: Vec<&str> = Theme::ALL.iter().map(|theme| theme.name()).collect();
+                    self.talk.note(&format!("there is no theme `{name}`; there are {}", names.join(", ")), Role::Bad);
+                }
+            },
+            ("model", "") => self.out.push(picker(PickerKind::Models)),
+            ("route", "") => self.out.push(picker(PickerKind::Routes)),
+            ("rewind", "") => self.out.push(picker(PickerKind::Rewind)),
+            ("resume", "") => self.out.push(picker(PickerKind::Sessions)),
+            ("resume", id) => self.out.push(Out::End(End::Open(id.to_owned()))),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn set_theme(&mut self, theme: Theme) {
+        self.theme = theme;
+        self.out.push(Out::Theme(theme));
+        self.out.push(Out::Want(Want::KeepTheme(theme.name())));
+    }
+
+    pub(super) fn switch_extent(&mut self) {
+        self.talk.extent = self.talk.extent.other();
+        let now = match self.talk.extent {
+            Extent::Condensed => "results in short",
+            Extent::Verbose => "results in full",
+        };
+        self.talk.note(now, Role::Faint);
+        self.talk.show_last();
+    }
+}

@@ -1,0 +1,119 @@
+//! What the live region shows.
+
+use std::time::Duration;
+
+use super::App;
+use crate::call::{Extent, one_line};
+use crate::complete::is_shell;
+use crate::input::VimMode;
+use crate::screen::Live;
+use crate::text::{Line, Role, Span};
+
+/// How many rows the input line takes at most.
+const INPUT: usize = 10;
+/// How many rows the list of things to do takes at most.
+const TODOS: usize = 6;
+/// How many lines of a command of the user's own are shown while it runs.
+const OUTPUT: usize = 5;
+/// How many rows of anything else are kept for the conversation.
+const TALK: usize = 3;
+
+impl App {
+    /// The live region as it is now.
+    pub fn live(&mut self, now: Duration) -> Live {
+        if self.leaving.is_some_and(|until| now > until) {
+            self.leaving = None;
+        }
+        let below = self.below(now);
+        let room = self.size.rows.saturating_sub(below.lines.len() + 1).max(TALK);
+        let mut lines = self.talk.now(now, room);
+        if let Some(shell) = &self.shell {
+            let all: Vec<&str> = shell.output.lines().collect();
+            let hidden = all.len().saturating_sub(OUTPUT);
+            lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint)));
+        }
+        lines.push(Line::empty());
+        let above = lines.len();
+        lines.extend(below.lines);
+        Live { lines, cursor: below.cursor.map(|(row, column)| (row + above, column)) }
+    }
+
+    /// All below the conversation: what it does, what is to be done, what the user types.
+    fn below(&mut self, now: Duration) -> Live {
+        let mut live = Live::default();
+        let small = self.size.rows < 16;
+        live.lines.extend(self.status.activity(now));
+        live.lines.extend(self.status.todo_lines(if small { 1 } else { TODOS }));
+        if !small {
+            live.lines.extend(self.status.shell_lines().into_iter().take(3));
+        }
+        let queued = |text: &String| Line::of(format!("queued: {}", one_line(text)), Role::Faint);
+        live.lines.extend(self.status.queued.iter().take(3).map(queued));
+        let entry = self.entry();
+        live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
+        live.lines.extend(entry.lines);
+        live
+    }
+
+    /// Where the user is asked, picks or types.
+    fn entry(&mut self) -> Live {
+        let columns = self.size.columns;
+        if let Some(ask) = self.asks.front_mut() {
+            let mut live = ask.view(columns);
+            let more = self.asks.len() - 1;
+            let more = if more > 0 { format!(" · {more} more to answer") } else { String::new() };
+            live.lines.push(Line::of(format!("enter chooses, esc says no{more}"), Role::Faint));
+            return live;
+        }
+        if let Some(picking) = &self.picking {
+            return picking.view(columns, self.size.rows);
+        }
+        let mut live = self.input();
+        if let Some(search) = &self.search {
+            live.lines = search.view(columns);
+            live.cursor = None;
+        } else if let Some((_, popup)) = &self.popup {
+            live.lines.extend(popup.view(columns));
+        }
+        let small = self.size.rows < 16;
+        if self.popup.is_none() || !small {
+            live.lines.push(self.foot());
+        }
+        live
+    }
+
+    fn input(&mut self) -> Live {
+        let at_most = INPUT.min(self.size.rows / 3).max(1);
+        let columns = self.size.columns.saturating_sub(2).max(1);
+        let view = self.editor.view(columns, at_most);
+        let sign = if is_shell(self.editor.text()) { "! " } else { "› " };
+        let row = |(at, row): (usize, Line)| {
+            let sign = if at == 0 { sign } else { "  " };
+            row.behind(&[Span::new(sign, Role::Accent)])
+        };
+        let mut lines: Vec<Line> = view.rows.into_iter().enumerate().map(row).collect();
+        if self.editor.is_empty() {
+            let what = if self.status.works() { "say more; it is taken in at the next step" } else { "what is to be done?" };
+            lines = vec![Line::new([Span::new("› ", Role::Accent), Span::new(what, Role::Faint)])];
+        }
+        Live { lines, cursor: Some((view.cursor.0, view.cursor.1 + 2)) }
+    }
+
+    /// The line below everything.
+    fn foot(&self) -> Line {
+        if self.leaving.is_some() {
+            return Line::of("ctrl+c once more ends", Role::Warning);
+        }
+        if let Some(hint) = &self.hint {
+            return Line::of(hint, Role::Faint);
+        }
+        let vim = self.editor.mode().map(|mode| match mode {
+            VimMode::Insert => "insert",
+            VimMode::Normal => "normal",
+            VimMode::Visual | VimMode::VisualLine => "visual",
+        });
+        let verbose = (self.talk.extent == Extent::Verbose).then_some("in full");
+        let more: Vec<String> = vim.into_iter().chain(verbose).map(str::to_owned).collect();
+        self.status.line(self.size.columns, &more)
+    }
+}

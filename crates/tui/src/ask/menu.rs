@@ -1,0 +1,152 @@
+//! A few answers to choose from, and words of the user's own.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::input::{Editor, Handled, Keys};
+use crate::screen::Live;
+use crate::text::{Line, Look, Role, Span};
+
+/// Answers to choose from, of which one is marked.
+pub(crate) struct Menu {
+    pub(crate) options: Vec<MenuOption>,
+    pub(crate) at: usize,
+    /// Words that are being typed for the option that takes some.
+    pub(crate) words: Option<Editor>,
+}
+
+/// One answer.
+#[derive(Clone, Default)]
+pub(crate) struct MenuOption {
+    pub(crate) label: String,
+    /// What it would mean.
+    pub(crate) detail: String,
+    /// Whether it takes words of the user's own.
+    pub(crate) takes_words: bool,
+    /// Whether it is ticked, where several can be.
+    pub(crate) ticked: Option<bool>,
+}
+
+/// What a key does to a menu.
+pub(crate) enum Picked {
+    /// Something within it.
+    Nothing,
+    /// This option is it.
+    Option(usize),
+    /// These words of the user's own.
+    Words(String),
+    /// This one is ticked, or no longer.
+    Tick(usize),
+    /// The user wants none of it.
+    None,
+    /// The key means nothing here.
+    Passed,
+}
+
+impl Menu {
+    pub(crate) fn new(options: Vec<MenuOption>) -> Self {
+        Self { options, at: 0, words: None }
+    }
+
+    pub(crate) fn key(&mut self, key: KeyEvent) -> Picked {
+        if self.words.is_some() {
+            return self.typing(key);
+        }
+        let last = self.options.len().saturating_sub(1);
+        match key.code {
+            KeyCode::Char('c' | 'z' | 'l' | 'o') if key.modifiers.contains(KeyModifiers::CONTROL) => Picked::Passed,
+            KeyCode::Up | KeyCode::Char('k') => self.mark(self.at.checked_sub(1).unwrap_or(last)),
+            KeyCode::Down | KeyCode::Char('j') => self.mark(if self.at == last { 0 } else { self.at + 1 }),
+            KeyCode::Home => self.mark(0),
+            KeyCode::End => self.mark(last),
+            KeyCode::Esc => Picked::None,
+            KeyCode::Enter => self.take(self.at),
+            KeyCode::Char(' ') if self.ticks(self.at) => Picked::Tick(self.at),
+            KeyCode::Char(digit) => match digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()) {
+                Some(number) if (1..=self.options.len()).contains(&number) => {
+                    self.at = number - 1;
+                    if self.ticks(self.at) { Picked::Tick(self.at) } else { self.take(self.at) }
+                }
+                _ => Picked::Nothing,
+            },
+            KeyCode::Tab if self.options.get(self.at).is_some_and(|option| option.takes_words) => self.take(self.at),
+            _ => Picked::Nothing,
+        }
+    }
+
+    /// A line that answers: a number, words of the user's own, or a number with words behind it.
+    pub(crate) fn line(&mut self, text: &str) -> Picked {
+        let text = text.trim();
+        let (first, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest.trim()));
+        let number = first.parse::<usize>().ok().filter(|number| (1..=self.options.len()).contains(number));
+        let own = self.options.iter().any(|option| option.takes_words);
+        match number.and_then(|number| Some((number - 1, self.options.get(number - 1)?))) {
+            Some((_, option)) if option.takes_words && !rest.is_empty() => Picked::Words(rest.to_owned()),
+            Some((_, option)) if option.takes_words => Picked::Nothing,
+            Some((at, option)) if option.ticked.is_some() => Picked::Tick(at),
+            Some((at, _)) => Picked::Option(at),
+            None if text.is_empty() || !own => Picked::Nothing,
+            None => Picked::Words(text.to_owned()),
+        }
+    }
+
+    fn mark(&mut self, at: usize) -> Picked {
+        self.at = at;
+        Picked::Nothing
+    }
+
+    fn ticks(&self, at: usize) -> bool {
+        self.options.get(at).is_some_and(|option| option.ticked.is_some())
+    }
+
+    fn take(&mut self, at: usize) -> Picked {
+        if self.options.get(at).is_some_and(|option| option.takes_words) {
+            self.words = Some(Editor::new(Keys::Usual));
+            return Picked::Nothing;
+        }
+        Picked::Option(at)
+    }
+
+    fn typing(&mut self, key: KeyEvent) -> Picked {
+        let Some(editor) = &mut self.words else { return Picked::Nothing };
+        match editor.key(key) {
+            Handled::Submit => {
+                let text = editor.take().text;
+                self.words = None;
+                if text.trim().is_empty() { Picked::Nothing } else { Picked::Words(text) }
+            }
+            Handled::Passed if key.code == KeyCode::Esc => {
+                self.words = None;
+                Picked::Nothing
+            }
+            Handled::Passed => Picked::Passed,
+            Handled::Taken => Picked::Nothing,
+        }
+    }
+
+    /// The options, with a number each; the marked one has a sign, so that it is told without colours.
+    pub(crate) fn view(&mut self, width: usize) -> Live {
+        let mut live = Live::default();
+        for (at, option) in self.options.iter().enumerate() {
+            let marked = at == self.at;
+            let sign = if marked { "› " } else { "  " };
+            let tick = match option.ticked {
+                None => "",
+                Some(false) => "[ ] ",
+                Some(true) => "[x] ",
+            };
+            let look = if marked { Look::of(Role::Accent).bold() } else { Look::default() };
+            let mut spans = vec![Span::new(sign, Role::Accent), Span::new(format!("{}. {tick}{}", at + 1, option.label), look)];
+            if !option.detail.is_empty() {
+                spans.push(Span::new(format!("  {}", option.detail), Role::Faint));
+            }
+            live.lines.push(Line::hanging(spans, vec![Span::plain("     ")]));
+            if marked && let Some(editor) = &mut self.words {
+                let view = editor.view(width.saturating_sub(5).max(1), 5);
+                live.cursor = Some((live.lines.len() + view.cursor.0, view.cursor.1 + 5));
+                let indent = [Span::plain("     ")];
+                live.lines.extend(view.rows.into_iter().map(|row| row.behind(&indent)));
+            }
+        }
+        live
+    }
+}

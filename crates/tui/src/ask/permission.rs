@@ -1,0 +1,135 @@
+//! May this call be done? The question shows exactly what would run or change, and what each answer would allow.
+
+use crossterm::event::KeyEvent;
+use rail_proto::{Answer, Command, Doing, Lasting, PermissionAsk};
+use serde_json::Value;
+
+use super::Answered;
+use super::menu::{Menu, MenuOption, Picked};
+use crate::diff;
+use crate::screen::Live;
+use crate::text::{Line, Look, Role, Span};
+
+/// A question about a call.
+pub(crate) struct Permission {
+    ask: PermissionAsk,
+    answers: Vec<Answer>,
+    menu: Menu,
+}
+
+impl Permission {
+    pub(crate) fn new(ask: PermissionAsk) -> Self {
+        let (mut answers, mut options) = (vec![Answer::Once], vec![option("Yes, this once", "")]);
+        let lastings = [(Lasting::Session, "Yes, and until this session ends"), (Lasting::Always, "Yes, and always in this project")];
+        if !ask.always_asks {
+            for (at, offer) in ask.offers.iter().enumerate() {
+                for (lasting, label) in lastings {
+                    answers.push(Answer::Offer { at, lasting });
+                    let rules = offer.rules.join(", ");
+                    options.push(option(&format!("{label}: {}", offer.says), &rules));
+                }
+            }
+        }
+        answers.push(Answer::No { why: None });
+        options.push(option("No", "esc"));
+        answers.push(Answer::No { why: None });
+        options.push(MenuOption { takes_words: true, ..option("No, and say what to do instead", "") });
+        Self { ask, answers, menu: Menu::new(options) }
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.ask.id
+    }
+
+    pub(crate) fn about(&self) -> Vec<Line> {
+        let mut lines = vec![Line::hanging(
+            [Span::new("? ", Role::Warning), Span::new(self.title(), Look::default().bold())],
+            vec![Span::plain("  ")],
+        )];
+        lines.extend(self.exactly());
+        let why = [Span::new(format!("  {}", self.ask.why), Role::Faint)];
+        lines.push(Line::hanging(why, vec![Span::plain("  ")]));
+        lines
+    }
+
+    fn title(&self) -> String {
+        let tool = &self.ask.tool;
+        let first = |find: fn(&Doing) -> Option<&String>| self.ask.doing.iter().find_map(find);
+        let runs = first(|doing| if let Doing::Runs(what) = doing { Some(what) } else { None });
+        let writes = first(|doing| if let Doing::Writes(what) = doing { Some(what) } else { None });
+        let speaks = first(|doing| if let Doing::Speaks(what) = doing { Some(what) } else { None });
+        let reads = first(|doing| if let Doing::Reads(what) = doing { Some(what) } else { None });
+        match (runs, writes, speaks, reads) {
+            (Some(_), ..) => "Run this command?".to_owned(),
+            (_, Some(path), ..) => format!("Change {path}?"),
+            (_, _, Some(host), _) => format!("Let {tool} speak with {host}?"),
+            (.., Some(path)) => format!("Read {path}?"),
+            (None, None, None, None) => format!("Do {tool}?"),
+        }
+    }
+
+    /// What would be done, whole.
+    fn exactly(&self) -> Vec<Line> {
+        if !self.ask.changes.is_empty() {
+            let indent = [Span::plain("  ")];
+            let changed = diff::files(&self.ask.changes, diff::Extent::All);
+            return changed.into_iter().map(|line| line.behind(&indent)).collect();
+        }
+        let commands: Vec<&String> =
+            self.ask.doing.iter().filter_map(|doing| if let Doing::Runs(what) = doing { Some(what) } else { None }).collect();
+        if !commands.is_empty() {
+            let line = |line: &str| Line::of(format!("  {line}"), Role::Code);
+            return commands.iter().flat_map(|command| command.lines()).map(line).collect();
+        }
+        // Whatever it is, all of its input is shown.
+        let pretty = match &self.ask.input {
+            Value::Object(input) => input.iter().map(|(key, value)| field(key, value)).collect(),
+            other => vec![other.to_string()],
+        };
+        pretty.iter().flat_map(|text| text.lines()).map(|line| Line::of(format!("  {line}"), Role::Code)).collect()
+    }
+
+    pub(crate) fn key(&mut self, key: KeyEvent) -> Answered {
+        let picked = self.menu.key(key);
+        self.picked(picked)
+    }
+
+    pub(crate) fn line(&mut self, text: &str) -> Answered {
+        let picked = self.menu.line(text);
+        self.picked(picked)
+    }
+
+    fn picked(&self, picked: Picked) -> Answered {
+        let answer = match picked {
+            Picked::Nothing | Picked::Tick(_) => return Answered::Not,
+            Picked::Passed => return Answered::Passed,
+            Picked::None => Answer::No { why: None },
+            Picked::Option(at) => self.answers.get(at).cloned().unwrap_or(Answer::No { why: None }),
+            Picked::Words(words) => Answer::No { why: Some(words) },
+        };
+        Answered::By(Command::Answer { ask: self.ask.id.clone(), answer })
+    }
+
+    pub(crate) fn paste(&mut self, text: &str) {
+        if let Some(words) = &mut self.menu.words {
+            words.paste(text);
+        }
+    }
+
+    pub(crate) fn view(&mut self, width: usize) -> Live {
+        self.menu.view(width)
+    }
+}
+
+fn option(label: &str, detail: &str) -> MenuOption {
+    MenuOption { label: label.to_owned(), detail: detail.to_owned(), ..MenuOption::default() }
+}
+
+/// A field of an input; texts as they are, so that line ends are seen.
+fn field(key: &str, value: &Value) -> String {
+    match value.as_str() {
+        Some(text) if text.contains('\n') => format!("{key}:\n{text}"),
+        Some(text) => format!("{key}: {text}"),
+        None => format!("{key}: {value}"),
+    }
+}

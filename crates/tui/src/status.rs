@@ -1,0 +1,273 @@
+//! What is known of the session at any moment: who answers, how full the window is, what it cost, what it does.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rail_proto::{Mode, SessionEvent, Shell, ShellState, Spent, Todo, TodoStatus, Window};
+
+use crate::call::one_line;
+use crate::figures::{bytes, count, dollars, time, tokens};
+use crate::text::{Line, Look, Role, Span, width};
+
+/// The session at this moment.
+#[derive(Default)]
+pub(crate) struct Status {
+    pub(crate) id: String,
+    pub(crate) cwd: String,
+    /// The model asked for; empty where each request is routed.
+    pub(crate) model: String,
+    /// The target that answered last.
+    target: Option<String>,
+    virtual_model: Option<String>,
+    window: Window,
+    cost: f64,
+    pub(crate) mode: Mode,
+    pub(crate) title: Option<String>,
+    pub(crate) todos: Vec<Todo>,
+    pub(crate) shells: Vec<Shell>,
+    /// What it does, and since when; None while it waits for the user.
+    doing: Option<(String, Duration)>,
+    /// When the task began.
+    since: Option<Duration>,
+    /// How many calls run.
+    calls: BTreeMap<String, ()>,
+    /// Words of the user's that wait for the next step.
+    pub(crate) queued: Vec<String>,
+}
+
+impl Status {
+    /// Whether a task runs.
+    pub(crate) fn works(&self) -> bool {
+        self.doing.is_some()
+    }
+
+    /// Something happened.
+    pub(crate) fn event(&mut self, event: &SessionEvent, now: Duration) {
+        match event {
+            SessionEvent::Opened(opened) => {
+                self.id.clone_from(&opened.id);
+                self.cwd.clone_from(&opened.cwd);
+                self.model.clone_from(&opened.model);
+                self.mode = opened.mode;
+            }
+            SessionEvent::Prompted(prompt) => {
+                let text = text_of(prompt);
+                self.queued.retain(|queued| *queued != text);
+                self.does("waits for a model", now);
+            }
+            SessionEvent::Queued(prompt) => self.queued.push(text_of(prompt)),
+            SessionEvent::Asking { .. } => self.does("waits for a model", now),
+            SessionEvent::Routed(routed) => {
+                self.target = Some(routed.target.clone());
+                self.virtual_model.clone_from(&routed.virtual_model);
+                self.does(&format!("{} answers", routed.target), now);
+            }
+            SessionEvent::Thinking { .. } => self.does("thinks", now),
+            SessionEvent::Text { .. } => self.does("writes", now),
+            SessionEvent::Calling { name, .. } => self.does(&format!("writes a call of {name}"), now),
+            SessionEvent::Spent(spent) => self.spent(spent),
+            SessionEvent::ToolStart(start) => {
+                self.calls.insert(start.id.clone(), ());
+                self.does(&format!("runs {}", count(self.calls.len(), "call")), now);
+            }
+            SessionEvent::ToolEnd(end) => {
+                self.calls.remove(end.result.id.as_str());
+                if !self.calls.is_empty() {
+                    self.does(&format!("runs {}", count(self.calls.len(), "call")), now);
+                }
+            }
+            SessionEvent::AgentEvent { event, .. } => {
+                if let SessionEvent::Spent(spent) = &**event {
+                    self.cost += spent.cost_usd.unwrap_or(0.0);
+                }
+            }
+            SessionEvent::Todos(todos) => self.todos.clone_from(todos),
+            SessionEvent::Shells(shells) => self.shells.clone_from(shells),
+            SessionEvent::Mode(mode) => self.mode = *mode,
+            SessionEvent::Model(model) => self.model.clone_from(model),
+            SessionEvent::Title(title) => self.title = Some(title.clone()),
+            SessionEvent::Compacting => self.does("makes the conversation shorter", now),
+            SessionEvent::Compacted(compacted) => {
+                self.window.tokens = compacted.after;
+                if self.since.is_none() {
+                    self.doing = None;
+                }
+            }
+            SessionEvent::Done(_) | SessionEvent::Closed => self.rests(),
+            SessionEvent::Note { .. }
+            | SessionEvent::Restarted { .. }
+            | SessionEvent::Said { .. }
+            | SessionEvent::Permission(_)
+            | SessionEvent::Choice { .. }
+            | SessionEvent::Withdrawn { .. }
+            | SessionEvent::ToolProgress { .. }
+            | SessionEvent::AgentBegan(_)
+            | SessionEvent::AgentEnded(_)
+            | SessionEvent::Memory(_)
+            | SessionEvent::Restored(_) => {}
+        }
+        if matches!(event, SessionEvent::Prompted(_)) && self.since.is_none() {
+            self.since = Some(now);
+        }
+    }
+
+    fn does(&mut self, what: &str, now: Duration) {
+        match &mut self.doing {
+            Some((doing, _)) if doing == what => {}
+            doing => *doing = Some((what.to_owned(), now)),
+        }
+    }
+
+    fn rests(&mut self) {
+        (self.doing, self.since) = (None, None);
+        self.calls.clear();
+    }
+
+    fn spent(&mut self, spent: &Spent) {
+        self.cost += spent.cost_usd.unwrap_or(0.0);
+        self.window = spent.window;
+    }
+
+    /// What it does.
+    pub(crate) fn what(&self) -> Option<&str> {
+        self.doing.as_ref().map(|(doing, _)| doing.as_str())
+    }
+
+    /// What it does, with a sign that moves while it does.
+    pub(crate) fn activity(&self, now: Duration) -> Option<Line> {
+        const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+        let (doing, since) = self.doing.as_ref()?;
+        let beat = usize::try_from(now.as_millis() / BEAT.as_millis()).unwrap_or(0) % SIGNS.len();
+        let sign = SIGNS.get(beat).copied().unwrap_or("·");
+        let begun = self.since.unwrap_or(*since);
+        let passed = time_in_seconds(now.saturating_sub(begun));
+        Some(Line::words([
+            Span::new(format!("{sign} "), Role::Accent),
+            Span::plain(doing),
+            Span::new(format!(" · {passed} · esc interrupts"), Role::Faint),
+        ]))
+    }
+
+    /// The line below the input.
+    pub(crate) fn line(&self, columns: usize, more: &[String]) -> Line {
+        let mode = match self.mode {
+            Mode::Default => Span::new("asks before changes", Role::Faint),
+            Mode::AcceptEdits => Span::new("edits without asking", Role::Accent),
+            Mode::Plan => Span::new("plans only", Role::Accent),
+            Mode::Bypass => Span::new("asks nothing", Look::of(Role::Bad).bold()),
+        };
+        let mut pieces = vec![mode];
+        pieces.push(Span::new(self.who(), Role::Plain));
+        pieces.extend(self.fullness().map(|text| Span::new(text, self.fullness_role())));
+        if self.cost > 0.0 {
+            pieces.push(Span::new(dollars(self.cost), Role::Faint));
+        }
+        pieces.extend(more.iter().map(|text| Span::new(text, Role::Faint)));
+        pieces.extend(self.title.iter().map(|title| Span::new(one_line(title), Role::Faint)));
+        fitted(pieces, columns)
+    }
+
+    /// Who really answers, and what was asked for.
+    fn who(&self) -> String {
+        let asked = if self.model.is_empty() { "routed" } else { &self.model };
+        match (&self.target, &self.virtual_model) {
+            (None, _) => asked.to_owned(),
+            (Some(target), Some(kind)) => format!("{target} ({kind})"),
+            (Some(target), None) if *target == self.model => target.clone(),
+            (Some(target), None) => format!("{target} ({asked})"),
+        }
+    }
+
+    fn fullness(&self) -> Option<String> {
+        let Window { tokens: used, limit } = self.window;
+        match limit.filter(|limit| *limit > 0) {
+            Some(limit) => Some(format!("{}/{} {}%", tokens(used), tokens(limit), used * 100 / limit)),
+            None => (used > 0).then(|| format!("{} tokens", tokens(used))),
+        }
+    }
+
+    fn fullness_role(&self) -> Role {
+        let Window { tokens: used, limit } = self.window;
+        match limit {
+            Some(limit) if limit > 0 && used * 100 / limit >= 80 => Role::Warning,
+            _ => Role::Faint,
+        }
+    }
+
+    /// What is to be done: all of it where there is room, else what is being done and what comes next.
+    pub(crate) fn todo_lines(&self, at_most: usize) -> Vec<Line> {
+        let open = self.todos.iter().any(|todo| todo.status != TodoStatus::Completed);
+        if !open || at_most == 0 {
+            return Vec::new();
+        }
+        let line = |todo: &Todo| match todo.status {
+            TodoStatus::Completed => Line::of(todo.to_string(), Role::Faint),
+            TodoStatus::InProgress => Line::of(todo.to_string(), Look::of(Role::Accent).bold()),
+            TodoStatus::Pending => Line::of(todo.to_string(), Role::Plain),
+        };
+        if self.todos.len() <= at_most {
+            return self.todos.iter().map(line).collect();
+        }
+        let done = self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+        let head = Line::of(format!("{done} of {} done", self.todos.len()), Role::Faint);
+        let open = self.todos.iter().filter(|todo| todo.status != TodoStatus::Completed);
+        std::iter::once(head).chain(open.map(line)).take(at_most).collect()
+    }
+
+    /// Commands in the background that run, in a line each.
+    pub(crate) fn shell_lines(&self) -> Vec<Line> {
+        self.running_shells().map(shell_line).collect()
+    }
+
+    pub(crate) fn running_shells(&self) -> impl Iterator<Item = &Shell> {
+        self.shells.iter().filter(|shell| shell.state == ShellState::Running)
+    }
+}
+
+/// How often what moves does.
+pub(crate) const BEAT: Duration = Duration::from_millis(120);
+
+/// A command in the background in a line.
+pub(crate) fn shell_line(shell: &Shell) -> Line {
+    let state = match shell.state {
+        ShellState::Running => "runs".to_owned(),
+        ShellState::Exited { code } => format!("exited with {code}"),
+        ShellState::Signalled { signal } => format!("ended by signal {signal}"),
+        ShellState::Killed => "killed".to_owned(),
+    };
+    let passed = time(Duration::from_millis(shell.duration_ms));
+    let figures = format!("  {state} · {passed} · {}", bytes(shell.printed));
+    Line::words([
+        Span::new("& ", Role::Accent),
+        Span::plain(one_line(&shell.command)),
+        Span::new(figures, Role::Faint),
+    ])
+}
+
+/// Whole seconds: what moves is the sign, and a figure that changed with it would only flicker.
+fn time_in_seconds(passed: Duration) -> String {
+    let whole = Duration::from_secs(passed.as_secs());
+    if whole.as_secs() < 10 { format!("{}s", whole.as_secs()) } else { time(whole) }
+}
+
+fn text_of(prompt: &rail_proto::Prompt) -> String {
+    let texts: Vec<&str> = prompt.parts.iter().filter_map(rail_model::Part::as_text).collect();
+    texts.join("\n")
+}
+
+/// As many pieces as fit in a line, from the left.
+fn fitted(pieces: Vec<Span>, columns: usize) -> Line {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut used = 0;
+    for piece in pieces.into_iter().filter(|piece| !piece.text().is_empty()) {
+        let between = if spans.is_empty() { "" } else { " · " };
+        let cells = width(between) + piece.width();
+        if used + cells > columns && !spans.is_empty() {
+            break;
+        }
+        used += cells;
+        spans.push(Span::new(between, Role::Faint));
+        spans.push(piece);
+    }
+    Line::new(spans)
+}

@@ -1,0 +1,215 @@
+//! The terminal itself: how it is taken over, asked and given back.
+
+use std::io::{self, Write, stdin, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::screen::Size;
+use crate::theme::Theme;
+
+/// Pastes are told from typing, and keys by all that is held with them; terminals that do not know these leave them alone.
+const ENTER: &str = "\u{1b}[?2004h\u{1b}[>1u";
+const LEAVE: &str = "\u{1b}[<u\u{1b}[?2004l\u{1b}[0m\u{1b}[?25h";
+/// How long a terminal may take to say what its background is.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Whether the terminal is taken over, for whoever must give it back in haste.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// A terminal that was taken over. It is given back when this is dropped.
+pub(crate) struct Terminal(());
+
+impl Terminal {
+    /// Takes the terminal over: keys come one by one, and nothing is echoed.
+    ///
+    /// # Errors
+    /// It is no terminal, or does not let itself be switched.
+    pub(crate) fn take() -> io::Result<Self> {
+        restore_in_panics();
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        let taken = Self(());
+        write(ENTER)?;
+        Ok(taken)
+    }
+
+    /// Its size.
+    ///
+    /// # Errors
+    /// It does not say.
+    pub(crate) fn size(&self) -> io::Result<Size> {
+        let (columns, rows) = crossterm::terminal::size()?;
+        // A terminal that is still being set up may say that it has none.
+        let or = |cells: u16, usual: usize| if cells == 0 { usual } else { usize::from(cells) };
+        Ok(Size { columns: or(columns, 80), rows: or(rows, 24) })
+    }
+
+    /// Whether its background is light or dark, and what was typed while it was asked. Dark where it does not say.
+    pub(crate) fn theme(&self) -> (Theme, String) {
+        match asked() {
+            Ok(answer) => {
+                let (theme, typed) = background(&answer);
+                (theme.unwrap_or_default(), typed)
+            }
+            Err(_) => (Theme::default(), String::new()),
+        }
+    }
+
+    /// Writes to it.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub(crate) fn write(&self, bytes: &str) -> io::Result<()> {
+        write(bytes)
+    }
+
+    /// Gives it back for a while; [`Terminal::retake`] takes it over again.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub(crate) fn lend(&self) -> io::Result<()> {
+        give_back()
+    }
+
+    /// Takes it over again.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub(crate) fn retake(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        write(ENTER)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // One that is gone needs nothing back.
+        let _ = give_back();
+    }
+}
+
+/// Stops this program as Ctrl-Z does, until somebody lets it go on.
+///
+/// # Errors
+/// The system does not allow it.
+pub(crate) fn suspend() -> io::Result<()> {
+    rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+    Ok(())
+}
+
+fn give_back() -> io::Result<()> {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let written = write(LEAVE);
+    disable_raw_mode()?;
+    written
+}
+
+/// A panic says what happened on a terminal that can show it.
+fn restore_in_panics() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if TAKEN.load(Ordering::SeqCst) {
+                let _ = write("\r\n");
+                let _ = give_back();
+            }
+            usual(info);
+        }));
+    });
+}
+
+fn write(bytes: &str) -> io::Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(bytes.as_bytes())?;
+    out.flush()
+}
+
+/// Asks for the colour of the background, and then what every terminal answers, so that nobody waits for one that does not know the first.
+fn asked() -> io::Result<Vec<u8>> {
+    write("\u{1b}]11;?\u{7}\u{1b}[c")?;
+    let input = stdin();
+    let mut answer = Vec::new();
+    let wait = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+    while !is_whole(&answer) {
+        let ready = poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&wait))?;
+        if ready == 0 {
+            break;
+        }
+        let mut piece = [0; 256];
+        match rustix::io::read(&input, &mut piece)? {
+            0 => break,
+            read => answer.extend(piece.iter().take(read)),
+        }
+    }
+    Ok(answer)
+}
+
+/// Whether the answer that every terminal gives is there.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    text.split("\u{1b}[?").skip(1).any(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('c'))
+}
+
+/// What a terminal's answers say of its background, and what the user typed among them.
+fn background(answer: &[u8]) -> (Option<Theme>, String) {
+    let text = String::from_utf8_lossy(answer);
+    let mut rest = text.as_ref();
+    let (mut theme, mut typed) = (None, String::new());
+    while let Some(c) = rest.chars().next() {
+        if let Some(behind) = rest.strip_prefix("\u{1b}]11;") {
+            let end = behind.find(['\u{7}', '\u{1b}']).unwrap_or(behind.len());
+            let (colour, behind) = behind.split_at(end);
+            theme = brightness(colour).map(|bright| if bright > 0.5 { Theme::Light } else { Theme::Dark });
+            rest = behind.strip_prefix('\u{7}').or(behind.strip_prefix("\u{1b}\\")).unwrap_or(behind);
+        } else if let Some(behind) = rest.strip_prefix("\u{1b}[?") {
+            rest = behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+            rest = rest.strip_prefix('c').unwrap_or(rest);
+        } else {
+            if !c.is_control() {
+                typed.push(c);
+            }
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    (theme, typed)
+}
+
+/// How bright `rgb:RRRR/GGGG/BBBB` is, from 0 to 1.
+fn brightness(colour: &str) -> Option<f64> {
+    let parts: Vec<f64> = colour.strip_prefix("rgb:")?.split('/').filter_map(part).collect();
+    let [red, green, blue] = parts.as_slice() else { return None };
+    Some(0.299 * red + 0.587 * green + 0.114 * blue)
+}
+
+fn part(hex: &str) -> Option<f64> {
+    let digits = u32::try_from(hex.len()).ok().filter(|digits| (1..=4).contains(digits))?;
+    let value = u32::from_str_radix(hex, 16).ok()?;
+    Some(f64::from(value) / f64::from(16_u32.pow(digits) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_background_is_read_and_nothing_typed_is_lost() {
+        let cases: [(&str, Option<Theme>, &str); 5] = [
+            ("\u{1b}]11;rgb:ffff/ffff/ffff\u{7}\u{1b}[?62;4c", Some(Theme::Light), ""),
+            ("\u{1b}]11;rgb:1e1e/1e1e/2e2e\u{1b}\\\u{1b}[?1;2c", Some(Theme::Dark), ""),
+            ("fix\u{1b}]11;rgb:ff/ff/d7\u{7} it\u{1b}[?6c", Some(Theme::Light), "fix it"),
+            ("\u{1b}[?1;2c", None, ""),
+            ("\u{1b}]11;nonsense\u{7}", None, ""),
+        ];
+        for (answer, theme, typed) in cases {
+            assert_eq!(background(answer.as_bytes()), (theme, typed.to_owned()), "{answer:?}");
+        }
+        assert!(is_whole(b"\x1b[?62;4c") && !is_whole(b"\x1b]11;rgb:ffff/ffff/ffff\x07"));
+    }
+}
