@@ -110,3 +110,30 @@ impl Change {
         self.removed.len() + self.added.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_undone_is_bounded() {
+        let mut buffer = Buffer::default();
+        for _ in 0..=MAX_CHANGES {
+            buffer.begin();
+            buffer.edit(0..0, Piece::plain("x"));
+        }
+        assert!(buffer.done.len() <= MAX_CHANGES);
+        let long = "x".repeat(MAX_HELD / 8);
+        for _ in 0..20 {
+            buffer.begin();
+            buffer.edit(0..buffer.piece.len(), Piece::plain(&long));
+            assert!(buffer.done.iter().map(Change::held).sum::<usize>() <= MAX_HELD);
+        }
+        // A change that is larger than all that may be held can still be undone.
+        let before = buffer.piece.clone();
+        buffer.begin();
+        buffer.edit(0..0, Piece::plain(&"y".repeat(MAX_HELD + 1)));
+        buffer.undo();
+        assert_eq!(buffer.piece, before);
+    }
+}
