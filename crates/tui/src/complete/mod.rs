@@ -10,5 +10,6 @@ pub use commands::{CommandHit, CommandInfo, search_commands};
 pub use files::{Files, Finder, Hit};
 pub(crate) use fuzzy::lower;
 pub use fuzzy::{Match, fuzzy};
+pub(crate) use popup::head;
 pub use popup::{Choice, Item, Picker, Popup};
 pub use token::{Token, TokenKind, is_note, is_shell, mention, token_at};

@@ -187,6 +187,26 @@ fn cut(text: &str, room: usize) -> String {
     text.graphemes(true).take(kept).chain([sign]).collect()
 }
 
+/// The line above a list: what is typed, of which the end is seen, and, if there is room, how many were found of how many.
+pub(crate) fn head(title: &str, typed: &str, (found, all): (usize, usize), width: usize) -> Line {
+    let typed = harmless(typed);
+    let count = format!("  {found} of {all}");
+    let room = width.saturating_sub(cells(title));
+    let is_long = cells(&typed) > room;
+    let kept = fitting(typed.graphemes(true).rev().map(cells), room);
+    let end: String = typed.graphemes(true).skip(typed.graphemes(true).count() - kept).collect();
+    let typed = match is_long {
+        true if room == 0 => String::new(),
+        true => format!("…{end}"),
+        false => typed,
+    };
+    let has_room = cells(&typed) + cells(&count) <= room;
+    let count = if has_room { count } else { String::new() };
+    let spans =
+        [Span::new(cut(title, width), Role::Accent), Span::plain(typed), Span::new(count, Role::Faint)];
+    Line::new(spans.into_iter().filter(|span| !span.text().is_empty()))
+}
+
 /// A list that is narrowed by typing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picker {
@@ -254,13 +274,8 @@ impl Picker {
 
     /// The line with the filter, and the rows below it.
     pub fn view(&self, width: usize) -> Vec<Line> {
-        let count = format!("  {} of {}", self.shown.len(), self.all.len());
-        let filter = Line::new([
-            Span::new("filter: ", Role::Accent),
-            Span::plain(&self.filter),
-            Span::new(count, Role::Faint),
-        ]);
-        std::iter::once(filter).chain(self.popup.view(width)).collect()
+        let head = head("filter: ", &self.filter, (self.shown.len(), self.all.len()), width);
+        std::iter::once(head).chain(self.popup.view(width)).collect()
     }
 
     fn narrow(&mut self) {

@@ -4,6 +4,8 @@ use super::piece::Piece;
 
 /// How many changes can be undone: enough for hours of typing, and a bound.
 const MAX_CHANGES: usize = 10_000;
+/// How much text they may hold, in bytes: a walk through a history of long entries changes all each time.
+const MAX_HELD: usize = 8 << 20;
 
 /// A text, the cursor in it, and the way back.
 #[derive(Debug, Default)]
@@ -81,12 +83,57 @@ impl Buffer {
         }
     }
 
-    /// Forgets the oldest changes, in whole groups, a part at a time.
+    /// Forgets the oldest changes, in whole groups, when there are too many; the last group stays.
     fn forget(&mut self) {
-        if self.done.len() > MAX_CHANGES {
-            let group = self.done.get(MAX_CHANGES / 10).map(|change| change.group);
-            let kept = self.done.partition_point(|change| Some(change.group) <= group);
-            self.done.drain(..kept);
+        let held: usize = self.done.iter().map(Change::held).sum();
+        if self.done.len() <= MAX_CHANGES && held <= MAX_HELD {
+            return;
         }
+        // More than must be, so that it is rare.
+        let mut left = (self.done.len(), held);
+        let is_enough = |left: (usize, usize)| left.0 <= MAX_CHANGES / 2 && left.1 <= MAX_HELD / 2;
+        let mut last = None;
+        for change in &self.done {
+            if is_enough(left) {
+                break;
+            }
+            left = (left.0 - 1, left.1 - change.held());
+            last = Some(change.group);
+        }
+        let group = self.group;
+        self.done.retain(|change| Some(change.group) > last || change.group == group);
+    }
+}
+
+impl Change {
+    fn held(&self) -> usize {
+        self.removed.len() + self.added.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_undone_is_bounded() {
+        let mut buffer = Buffer::default();
+        for _ in 0..=MAX_CHANGES {
+            buffer.begin();
+            buffer.edit(0..0, Piece::plain("x"));
+        }
+        assert!(buffer.done.len() <= MAX_CHANGES);
+        let long = "x".repeat(MAX_HELD / 8);
+        for _ in 0..20 {
+            buffer.begin();
+            buffer.edit(0..buffer.piece.len(), Piece::plain(&long));
+            assert!(buffer.done.iter().map(Change::held).sum::<usize>() <= MAX_HELD);
+        }
+        // A change that is larger than all that may be held can still be undone.
+        let before = buffer.piece.clone();
+        buffer.begin();
+        buffer.edit(0..0, Piece::plain(&"y".repeat(MAX_HELD + 1)));
+        buffer.undo();
+        assert_eq!(buffer.piece, before);
     }
 }

@@ -127,7 +127,14 @@ impl Piece {
             return Some(Unit { range: atom.range.clone(), class: Class::Atom });
         }
         let end = atom.map_or(self.len(), |atom| atom.range.start);
-        let grapheme = self.get(at..end).graphemes(true).next()?;
+        let stretch = self.get(at..end);
+        let grapheme = match stretch.as_bytes() {
+            // Most text is ASCII, in which a byte before another is a character: long texts stay quick.
+            [one, rest @ ..] if one.is_ascii() && rest.first().is_none_or(u8::is_ascii) => {
+                stretch.get(..1)?
+            }
+            _ => stretch.graphemes(true).next()?,
+        };
         Some(Unit { range: at..at + grapheme.len(), class: Class::of(grapheme) })
     }
 

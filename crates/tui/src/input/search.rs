@@ -1,8 +1,8 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::history::{Entry, History};
-use crate::complete::{Choice, Item, Popup, fuzzy};
-use crate::text::{Line, Role, Span};
+use crate::complete::{Choice, Item, Popup, fuzzy, head};
+use crate::text::Line;
 
 /// How many rows of hits are shown.
 const MAX_ROWS: usize = 8;
@@ -78,13 +78,8 @@ impl Search {
 
     /// The line with the query, and the hits below it.
     pub fn view(&self, width: usize) -> Vec<Line> {
-        let count = format!("  {} of {}", self.hits.len(), self.entries.len());
-        let query = Line::new([
-            Span::new("search: ", Role::Accent),
-            Span::plain(&self.query),
-            Span::new(count, Role::Faint),
-        ]);
-        std::iter::once(query).chain(self.popup.view(width)).collect()
+        let head = head("search: ", &self.query, (self.hits.len(), self.entries.len()), width);
+        std::iter::once(head).chain(self.popup.view(width)).collect()
     }
 
     /// Looks for the query as it stands, and only if it stands nowhere for its characters in order.

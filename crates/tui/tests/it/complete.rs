@@ -106,8 +106,12 @@ proptest! {
     #[test]
     fn a_list_fits_any_width(labels in vec("[a/日 é]{0,30}", 0..6), width in 0_usize..40) {
         let items = labels.iter().map(|label| Item { positions: vec![0], ..Item::new(label, "what it is") });
-        for line in Popup::new(items.collect(), 4).view(width) {
-            prop_assert!(line.width() <= width, "{} {}", line.text(), width);
+        let mut picker = Picker::new(items.collect(), 4);
+        for key in keys("a日a") {
+            for line in picker.view(width) {
+                prop_assert!(line.width() <= width, "{} {}", line.text(), width);
+            }
+            picker.key(key);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rail_tui::input::{Editor, Keys};
+use rail_tui::input::{Editor, Handled, Keys};
 use unicode_segmentation::GraphemeCursor;
 
 use crate::keys::{LONG, image};
@@ -169,6 +169,39 @@ proptest! {
         }
         if !steps.iter().any(undoes) {
             prop_assert_eq!(editor.text(), &last);
+        }
+    }
+
+    #[test]
+    fn undo_leads_back_in_vim_too(steps in vec(step(), 0..40)) {
+        let mut editor = Editor::new(Keys::Vim);
+        for step in &steps {
+            take(&mut editor, step);
+        }
+        for code in [KeyCode::Esc, KeyCode::Esc].into_iter().chain([KeyCode::Char('u'); 100]) {
+            editor.key(KeyEvent::new(code, KeyModifiers::NONE));
+            sound(&editor)?;
+        }
+        prop_assert_eq!(editor.text(), "");
+    }
+
+    #[test]
+    fn every_row_is_passed_on_the_way_down_and_up(parts in vec((text(), any::<bool>()), 0..4), width in 1_usize..30) {
+        let mut editor = Editor::new(Keys::Usual);
+        for (text, is_long) in parts {
+            editor.paste(if is_long { LONG } else { &text });
+        }
+        editor.replace(0..0, "");
+        let rows = editor.view(width, 1_000).rows.len();
+        for code in [KeyCode::Down, KeyCode::Up] {
+            let mut pressed = 0;
+            while editor.key(KeyEvent::new(code, KeyModifiers::NONE)) == Handled::Taken {
+                sound(&editor)?;
+                pressed += 1;
+                prop_assert!(pressed < rows);
+            }
+            let row = editor.view(width, 1_000).cursor.0;
+            prop_assert_eq!(row, if code == KeyCode::Down { rows - 1 } else { 0 });
         }
     }
 

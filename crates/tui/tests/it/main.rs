@@ -1,6 +1,7 @@
 //! The tests of the terminal interface: what a terminal shows of it.
 
 mod complete;
+mod diff;
 mod history;
 mod input;
 mod input_any;

@@ -94,7 +94,9 @@ impl Editor {
                 Some(c) => self.command_char(c, &last),
                 None => {
                     vim.pending.clear();
-                    if is_pending { Handled::Taken } else { Handled::Passed }
+                    // Ctrl+C and the like are the caller's at any time; others only end the command.
+                    let is_ours = is_pending && !mods.contains(KeyModifiers::CONTROL);
+                    if is_ours { Handled::Taken } else { Handled::Passed }
                 }
             },
         }
