@@ -4,3 +4,4 @@ mod diff;
 mod look;
 mod markdown;
 mod markdown_any;
+mod markdown_blocks;
