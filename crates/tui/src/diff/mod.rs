@@ -87,7 +87,8 @@ fn count(change: &FileChange) -> usize {
 
 /// How many digits the largest number of a line has.
 fn digits(change: &FileChange) -> usize {
-    let last = |hunk: &Hunk| hunk.old_start.max(hunk.new_start).saturating_add(hunk.lines.len());
+    let last =
+        |hunk: &Hunk| hunk.old_start.max(hunk.new_start).saturating_add(hunk.lines.len().saturating_sub(1));
     change.hunks.iter().map(last).max().unwrap_or(0).to_string().len()
 }
 

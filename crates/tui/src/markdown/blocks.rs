@@ -302,8 +302,8 @@ impl Code {
             out.begin_code();
         }
         out.code(match &mut self.highlighter {
-            _ if line.is_empty() => Vec::new(),
             Some(highlighter) => highlighter.line(line),
+            None if line.is_empty() => Vec::new(),
             None => vec![Span::new(line, Role::Code)],
         });
     }

@@ -106,6 +106,22 @@ mod tests {
     }
 
     #[test]
+    fn any_line_end_is_one() {
+        let lines = render("# a\nb\n\nc", 80);
+        for text in ["# a\r\nb\r\n\r\nc", "# a\rb\r\rc", "# a\rb\n\rc\r\n"] {
+            assert_eq!(render(text, 80), lines, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_a_line_is_bounded() {
+        for mark in [">", "- ", "1. "] {
+            let lines = render(&mark.repeat(10_000), 80);
+            assert!(lines.iter().all(|line| line.spans.len() < 40), "{mark}");
+        }
+    }
+
+    #[test]
     fn what_is_kept_is_only_what_is_not_finished() {
         let mut markdown = Markdown::new();
         for (text, finished, open) in [

@@ -246,7 +246,8 @@ fn wrap(spans: &[Span], room: usize) -> Cell {
     let mut rest = signs.as_slice();
     while !rest.is_empty() {
         let (line, more) = rest.split_at(first_line(rest, room));
-        lines.push(join(line));
+        let end = line.iter().rposition(|(sign, _)| *sign != " ").map_or(0, |last| last + 1);
+        lines.push(join(line.get(..end).unwrap_or_default()));
         let blanks = more.iter().take_while(|(sign, _)| *sign == " ").count();
         rest = more.get(blanks..).unwrap_or_default();
     }
@@ -264,9 +265,11 @@ fn first_line(signs: &[(&str, Look)], room: usize) -> usize {
     if end == signs.len() {
         return end;
     }
-    let word = signs.iter().take(end + 1).rposition(|(sign, _)| *sign == " ");
+    // Before a wide sign a line can be broken as at a blank.
+    let breaks = |(sign, _): &(&str, Look)| *sign == " " || width(sign) > 1;
+    let word = (1..=end).rev().find(|at| signs.get(*at).is_some_and(breaks));
     // A sign that is wider than the column must not stop the rest.
-    word.filter(|blank| *blank > 0).unwrap_or(end).max(1)
+    word.unwrap_or(end).max(1)
 }
 
 fn join(signs: &[(&str, Look)]) -> Vec<Span> {
@@ -285,4 +288,25 @@ fn blanks(count: usize) -> Option<Span> {
 
 fn cells_of(spans: &[Span]) -> usize {
     spans.iter().map(Span::width).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_broken_only_where_there_is_no_room() {
+        for (text, room, expected) in [
+            ("one two three", 8, "one two/three"),
+            ("one  two", 4, "one/two"),
+            ("abc日本defg", 8, "abc日/本defg"),
+            ("日本語です", 4, "日本/語で/す"),
+            ("abcdefgh", 3, "abc/def/gh"),
+            ("日", 1, "日"),
+        ] {
+            let lines = wrap(&[Span::plain(text)], room);
+            let lines: Vec<String> = lines.iter().map(|line| line.iter().map(Span::text).collect()).collect();
+            assert_eq!(lines.join("/"), expected, "{text}");
+        }
+    }
 }

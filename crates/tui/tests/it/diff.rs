@@ -97,6 +97,17 @@ fn a_large_change_carries_only_its_first_lines() {
 }
 
 #[test]
+fn a_comment_does_not_reach_into_the_next_hunk() {
+    let change = change("a.rs", vec![hunk(1, 1, " /* begins"), hunk(9, 9, " fn f();")]);
+    assert_snapshot!(look::lines(&lines(&change, Extent::All)), @"
+    ~⟨*:a.rs⟩
+    =⟨number:1 ⟩  ⟨comment:/* begins⟩
+    =⟨faint:⋮⟩
+    =⟨number:9 ⟩  ⟨keyword:fn⟩ ⟨function:f⟩⟨mark:();⟩
+    ");
+}
+
+#[test]
 fn without_hunks_there_is_only_the_name() {
     let moved = FileChange { moved_from: Some("a".to_owned()), ..change("b", Vec::new()) };
     assert_snapshot!(look::lines(&lines(&moved, Extent::First(5))), @"~⟨*:b⟩⟨faint: moved from a⟩");

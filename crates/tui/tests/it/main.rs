@@ -10,4 +10,5 @@ mod keys;
 mod look;
 mod markdown;
 mod markdown_any;
+mod markdown_blocks;
 mod screen;

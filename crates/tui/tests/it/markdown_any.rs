@@ -94,9 +94,30 @@ const PIECES: &[&str] = &[
     "\u{202e}",
 ];
 
+/// What cells are made of.
+const CELLS: &[&str] = &[
+    "|",
+    "|",
+    "\n",
+    "\n",
+    "@",
+    "@ ",
+    " ",
+    "日本",
+    "日本@",
+    "👩‍💻",
+    "**@**",
+    "`@ @`",
+    "\\",
+    "\\|",
+    "[@](@)",
+    "<br>",
+    "e\u{301}",
+];
+
 /// Random Markdown and the words in it.
-fn soup() -> impl Strategy<Value = (String, Vec<String>)> {
-    prop::collection::vec(prop::sample::select(PIECES), 0..40).prop_map(|pieces| {
+fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = (String, Vec<String>)> {
+    prop::collection::vec(prop::sample::select(pieces), 0..40).prop_map(|pieces| {
         let mut words = Vec::new();
         let mut text = String::new();
         for c in pieces.concat().chars() {
@@ -127,6 +148,12 @@ fn written(text: &str, cuts: &[prop::sample::Index], width: usize) -> Vec<Line> 
     lines
 }
 
+/// A word that is not shown.
+fn lost(lines: &[Line], words: Vec<String>) -> Option<String> {
+    let shown: String = lines.iter().map(|line| line.text() + "\n").collect();
+    words.into_iter().find(|word| !shown.contains(word))
+}
+
 fn is_clean(line: &Line) -> bool {
     let hang = match &line.flow {
         Flow::Words(hang) => hang.as_slice(),
@@ -139,17 +166,23 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pieces_do_not_matter((text, words) in soup(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12), width in 0_usize..100) {
+    fn pieces_do_not_matter((text, words) in soup(PIECES), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12), width in 0_usize..100) {
         let lines = render(&text, width);
         prop_assert_eq!(&written(&text, &cuts, width), &lines);
         prop_assert!(lines.iter().all(is_clean));
-        let shown: String = lines.iter().map(|line| line.text() + "\n").collect();
-        for word in words {
-            prop_assert!(shown.contains(&word), "{} is lost of\n{}\nin\n{}", word, text, shown);
-        }
+        prop_assert_eq!(lost(&lines, words), None, "{}", text);
         let is_empty = |line: Option<&Line>| line.is_some_and(|line| line.spans.is_empty());
         let code = text.contains("```") || text.contains("~~~");
         prop_assert!(code || !is_empty(lines.first()) && !is_empty(lines.last()));
+    }
+
+    #[test]
+    fn tables_of_any_width((rows, words) in soup(CELLS), width in 0_usize..60) {
+        let lines = render(&format!("| a | b | c |\n|--|:-:|-:|\n|{rows}"), width);
+        prop_assert_eq!(lost(&lines, words), None, "{}", rows);
+        // Columns are cut to the width; records are left to whoever wraps words.
+        let is_grid = |line: &&Line| line.flow == Flow::Terminal && line.text().contains('│');
+        prop_assert!(lines.iter().filter(is_grid).all(|line| line.width() <= width));
     }
 
     #[test]
@@ -160,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_open_is_how_it_would_end((text, _) in soup()) {
+    fn what_is_open_is_how_it_would_end((text, _) in soup(PIECES)) {
         let mut markdown = Markdown::new();
         let mut lines = markdown.push(&format!("{text}."), 80);
         lines.extend(markdown.open(80));
