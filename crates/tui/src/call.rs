@@ -122,7 +122,9 @@ pub(crate) fn shown(shown: &Shown, extent: Extent) -> Vec<Line> {
                 Extent::Verbose => diff::Extent::All,
             };
             let indent = [Span::plain("  ")];
-            diff::files(files, extent).into_iter().map(|line| line.behind(&indent)).collect()
+            // Of a single file the call has said which it is.
+            let said = usize::from(files.len() == 1 && files.iter().all(|file| file.moved_from.is_none()));
+            diff::files(files, extent).into_iter().skip(said).map(|line| line.behind(&indent)).collect()
         }
         Shown::Preview { text, lines } => under(some(text, *lines, extent, Role::Faint)),
         Shown::Summary { text } => under(some(text, usize::MAX, extent, Role::Faint)),

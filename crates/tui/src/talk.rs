@@ -87,6 +87,12 @@ impl Talk {
         }
     }
 
+    /// Nothing runs any more.
+    pub(crate) fn rest(&mut self) {
+        self.calls.clear();
+        self.agents.clear();
+    }
+
     /// The lines that were finished since the last time.
     pub(crate) fn take_finished(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.finished)
@@ -370,8 +376,7 @@ impl Talk {
     fn done(&mut self, done: &Done, now: Duration) {
         self.thought_over(now);
         self.answer_over();
-        self.calls.clear();
-        self.agents.clear();
+        self.rest();
         let (role, why) = ending(done.reason);
         if let Some(why) = why {
             let text = if done.text.trim().is_empty() { String::new() } else { format!(": {}", done.text.trim()) };

@@ -153,11 +153,11 @@ impl App {
         match token.kind {
             TokenKind::Command => {
                 let name = label.trim_start_matches('/');
-                let takes = self.commands.iter().any(|command| command.name == name && !command.hint.is_empty());
                 self.editor.replace(token.range.clone(), &format!("/{name} "));
                 // What needs no more words is done at once; a hint in brackets is no need.
-                let typed_whole = token.query == name;
-                if by == KeyCode::Enter && (!takes || typed_whole) {
+                let needs = |hint: &str| !hint.is_empty() && !hint.starts_with('[');
+                let waits = self.commands.iter().any(|command| command.name == name && needs(&command.hint));
+                if by == KeyCode::Enter && !waits {
                     self.submit();
                 }
             }

@@ -161,8 +161,8 @@ impl App {
         }
         for event in before {
             self.talk.event(event, Duration::ZERO);
-            self.status.event(event, Duration::ZERO);
         }
+        self.talk.rest();
     }
 
     /// The lines that were finished since the last time; they go to the terminal's scrollback.

@@ -26,7 +26,8 @@ impl App {
         }
         let below = self.below(now);
         let room = self.size.rows.saturating_sub(below.lines.len() + 1).max(TALK);
-        let mut lines = self.talk.now(now, room);
+        // While the user is asked, the question says what would run.
+        let mut lines = if self.asks.is_empty() { self.talk.now(now, room) } else { Vec::new() };
         if let Some(shell) = &self.shell {
             let all: Vec<&str> = shell.output.lines().collect();
             let hidden = all.len().saturating_sub(OUTPUT);
@@ -42,7 +43,9 @@ impl App {
     fn below(&mut self, now: Duration) -> Live {
         let mut live = Live::default();
         let small = self.size.rows < 16;
-        live.lines.extend(self.status.activity(now));
+        if self.asks.is_empty() {
+            live.lines.extend(self.status.activity(now));
+        }
         live.lines.extend(self.status.todo_lines(if small { 1 } else { TODOS }));
         if !small {
             live.lines.extend(self.status.shell_lines().into_iter().take(3));
