@@ -209,8 +209,8 @@ impl Messages {
             "claude_code_version": SPOKEN_VERSION,
             "rail_version": env!("CARGO_PKG_VERSION"),
             "output_style": "default",
-            "agents": [],
-            "skills": [],
+            "agents": opened.agents,
+            "skills": opened.skills,
             "plugins": [],
         })
     }
