@@ -297,8 +297,7 @@ impl Agent {
     /// Ends whatever runs. Calls have a moment to say how far they were.
     async fn interrupt(&mut self) -> Result<(), JournalError> {
         self.running.values().for_each(CancellationToken::cancel);
-        self.asks.clear();
-        self.choices.clear();
+        self.withdraw_all();
         self.withdrawn = !self.machine.is_busy() && !self.prompts.is_empty();
         let Some(step) = self.machine.executing() else { return self.input(Input::Interrupt) };
         self.input(Input::LastCalls)?;
@@ -315,8 +314,7 @@ impl Agent {
                 () = &mut deadline => break,
             }
         }
-        self.asks.clear();
-        self.choices.clear();
+        self.withdraw_all();
         if self.machine.executing() == Some(step) { self.input(Input::Interrupt) } else { Ok(()) }
     }
 
