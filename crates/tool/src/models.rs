@@ -23,6 +23,8 @@ pub trait Models: Debug + Send + Sync {
 /// A question to a model, outside of the conversation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inquiry {
+    /// Who asks: the tool's native name, or whoever else it is in a few words.
+    pub asker: String,
     /// Which kind of model.
     pub to: Inquired,
     /// What it is told to be.

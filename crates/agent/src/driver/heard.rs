@@ -2,12 +2,12 @@
 
 use rail_journal::{JournalError, Record, Snapshot};
 use rail_model::Part;
-use rail_proto::{NoteKind, SessionEvent, Spent, ToolStart};
+use rail_proto::{NoteKind, SessionEvent, ToolStart};
 use rail_tool::{End, Outcome, OutputNote, ToolEvent};
 use serde_json::Value;
 
 use super::ports::News;
-use super::{Agent, show};
+use super::{Agent, Asked, show};
 use crate::hooks::HookOutcome;
 use crate::machine::{Input, StepId};
 
@@ -25,14 +25,17 @@ impl Agent {
             }
             News::Room(room) => self.input(Input::Room(room)),
             News::ReplyEnded(step, spent) => {
-                self.paid(step, &spent);
+                self.paid(step);
                 self.input(Input::ReplyEnded(step, spent))
             }
             News::ReplyFailed(step, failure) => {
-                // There was no answer: the turn is given back.
-                self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
+                self.given_up(step)?;
                 self.input(Input::ReplyFailed(step, failure))
             }
+            // News of a request that was given up is none.
+            News::Exhausted(step, _) if self.asked.as_ref().is_none_or(|asked| asked.step != step) => Ok(()),
+            News::Exhausted(_, why) => self.exhausted(&why),
+            News::Aside(spent) => self.also_spent(*spent),
             News::Tool(step, event) => self.tool(step, event),
             News::Ask { call, question, answer } => {
                 let id = call.id.clone();
@@ -112,11 +115,13 @@ impl Agent {
     }
 
     /// What an answer took is taken from what the task may take.
-    fn paid(&mut self, step: StepId, spent: &Spent) {
-        if let Some((_, turn)) = self.turn.take_if(|(asked, _)| *asked == step) {
+    fn paid(&mut self, step: StepId) {
+        let Some(Asked { turn, bill, .. }) = self.asked.take_if(|asked| asked.step == step) else { return };
+        if let Some(turn) = turn {
             turn.used();
         }
-        self.purse.spend(self.machine.used(spent), spent.cost_usd.unwrap_or_default());
+        // What is told of it comes with the answer.
+        bill.settle();
     }
 
     fn submitted(

@@ -34,6 +34,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::aside::Aside;
+use crate::bill::Bill;
 use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
 use crate::machine::{Input, Machine, StepId};
 use crate::memory::{Memory, MemoryNote};
@@ -115,8 +116,8 @@ pub struct Agent {
     begun: StartSource,
     /// What the task and all agents that it sets to work may take.
     purse: Arc<Purse>,
-    /// The turn that was taken for the request of this step.
-    turn: Option<(StepId, Turn)>,
+    /// The request that is under way.
+    asked: Option<Asked>,
     team: Arc<Team>,
     /// The MCP servers, if there are some.
     servers: Option<Servers>,
@@ -129,6 +130,14 @@ pub struct Agent {
     prompts: VecDeque<Prompt>,
     /// Whether the user interrupted what the hooks are looking at.
     withdrawn: bool,
+}
+
+/// A request that is under way.
+struct Asked {
+    step: StepId,
+    /// The turn that was taken for it, if it is one.
+    turn: Option<Turn>,
+    bill: Arc<Bill>,
 }
 
 /// What is told of a task at its end.
@@ -327,6 +336,7 @@ impl Agent {
     async fn close(&mut self) {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
+        self.last_spent();
         rail_tools::end_commands(&self.session, GRACE).await;
         self.shells_over();
         if self.within.is_some() {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rail_config::{Env, Inputs, Loaded};
@@ -13,7 +13,7 @@ use rail_journal::{
     session_folder,
 };
 use rail_permit::Policy;
-use rail_proto::{Mode, Opened};
+use rail_proto::{Mode, Opened, Spent};
 use rail_tool::{Agents, Allowed, Asks, Dialect, Executor, OutputNote, Parts, Registry, Session};
 use rail_upstream::Upstream;
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ use super::ask::Asking;
 use super::clock::{now, today};
 use super::delegate::{Team, Within};
 use super::heads::{Heads, head};
-use super::ports::Line;
+use super::ports::{Line, News};
 use super::servers::{Guests, McpSetup, Servers, ServersTold};
 use super::world::Known;
 use super::{Agent, Figures, Handle, show};
@@ -112,17 +112,17 @@ impl Agent {
         if let Some(resumed) = &resumed {
             recall(&mut setup, resumed);
         }
+        let purse = match &within {
+            Some(within) => Arc::clone(&within.purse),
+            None => Arc::new(Purse::new(&setup.bounds)),
+        };
         let asking = Arc::new(Asking {
             upstream: setup.upstream.clone(),
             loaded: Arc::clone(&setup.loaded),
             sessions: Mutex::default(),
             line: line.clone(),
-            budget: within.as_ref().map_or(setup.bounds.usd, |within| within.purse.usd()),
+            purse: Arc::clone(&purse),
         });
-        let purse = match &within {
-            Some(within) => Arc::clone(&within.purse),
-            None => Arc::new(Purse::new(&setup.bounds)),
-        };
         let allowed = match &within {
             Some(within) => within.allowed.clone(),
             None => Allowed::from(setup.policy.clone()),
@@ -131,7 +131,7 @@ impl Agent {
             Some(within) => Arc::clone(&within.asks),
             None => Arc::new(line.clone()),
         };
-        let aside = aside(&setup, &purse);
+        let aside = aside(&setup, &purse, &line);
         let servers = servers(&mut setup, within.as_ref(), &aside, (&asks, &allowed, &line));
         let (own_tools, declared) = match &servers {
             Some(servers) => (setup.registry.clone(), servers.declared(&setup.registry)),
@@ -263,7 +263,7 @@ impl Agent {
             withdrawn: false,
             begun,
             purse,
-            turn: None,
+            asked: None,
             team,
             servers,
             servers_told: ServersTold::default(),
@@ -299,17 +299,19 @@ fn servers(
     Some(Servers::start(mcp, host, workspace))
 }
 
-/// The models that tools ask beside the conversation. They are paid from the task's purse, which is looked into before each is asked.
-fn aside(setup: &Setup, purse: &Arc<Purse>) -> Arc<Aside> {
-    let (open, spend) = (Arc::clone(purse), Arc::clone(purse));
+/// The models that tools ask beside the conversation. They are paid from the task's purse, and what they take is told like all else.
+fn aside(setup: &Setup, purse: &Arc<Purse>, line: &Line) -> Arc<Aside> {
+    let line = line.clone();
     Arc::new(Aside::new(AsideParts {
         upstream: setup.upstream.clone(),
         loaded: Arc::clone(&setup.loaded),
         env: setup.env.clone(),
         model: setup.model.clone(),
-        budget: purse.usd(),
-        may: Arc::new(move || open.open()),
-        heard: Arc::new(move |spent| spend.spend(spent.usage.total(), spent.cost_usd.unwrap_or_default())),
+        purse: Arc::clone(purse),
+        heard: Arc::new(move |spent| {
+            let step = line.step.load(Ordering::Acquire);
+            line.tell(News::Aside(Box::new(Spent { step, ..spent })));
+        }),
     }))
 }
 

@@ -27,6 +27,10 @@ pub(super) enum News {
     ReplyEnded(StepId, Box<Spent>),
     /// There is no answer, or it broke.
     ReplyFailed(StepId, AskFailure),
+    /// Nothing is left for the request of this step, for this reason.
+    Exhausted(StepId, String),
+    /// What somebody took who asked a model beside the conversation.
+    Aside(Box<Spent>),
     /// Something became of a call.
     Tool(StepId, ToolEvent),
     /// Somebody must say whether a call may be done.

@@ -284,6 +284,7 @@ impl Host for Guests {
             self.may_sample(server, &ask).await?;
             let Sample { messages, system, max_tokens, .. } = ask;
             let inquiry = Inquiry {
+                asker: format!("the MCP server {server}"),
                 to: Inquired::Background,
                 system,
                 parts: one_message(messages),

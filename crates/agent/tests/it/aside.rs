@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rail_agent::{Aside, AsideParts, AsideSpent, sight};
+use rail_agent::machine::Bounds;
+use rail_agent::team::{Estimate, Purse};
+use rail_agent::{Aside, AsideParts, sight};
 use rail_config::{Env, Inputs, Loaded};
 use rail_model::{ApiError, ErrorKind, Part, PartBody, Purpose, Usage};
+use rail_proto::Spent;
 use rail_testkit::{Conversation, Models as Scripted, Peer, Step, Turn, http_whole, image, text};
 use rail_tool::{Inquired, Inquiry, Models};
 use rail_tools::Sight;
@@ -23,7 +26,7 @@ const PNG: &str =
 struct Bed {
     root: TempDir,
     aside: Aside,
-    spent: Arc<Mutex<Vec<AsideSpent>>>,
+    spent: Arc<Mutex<Vec<Spent>>>,
 }
 
 impl Bed {
@@ -39,8 +42,7 @@ impl Bed {
             loaded,
             env,
             model: model.to_owned(),
-            budget,
-            may: Arc::new(|| Ok(())),
+            purse: Arc::new(Purse::new(&Bounds { usd: budget, ..Bounds::default() })),
             heard: Arc::new(move |spent| heard.lock().unwrap().push(spent)),
         });
         Self { root, aside, spent }
@@ -48,7 +50,13 @@ impl Bed {
 
     async fn ask(&self, to: Inquired, parts: Vec<Part>) -> Result<String, String> {
         assert!(self.root.path().exists());
-        let inquiry = Inquiry { to, system: Some("Be short.".to_owned()), parts, max_output: Some(100) };
+        let inquiry = Inquiry {
+            asker: "test".to_owned(),
+            to,
+            system: Some("Be short.".to_owned()),
+            parts,
+            max_output: Some(100),
+        };
         let told = self.aside.ask(inquiry, &CancellationToken::new()).await?;
         Ok(format!("{}: {}", told.model, told.text))
     }
@@ -59,7 +67,7 @@ impl Bed {
 
     fn spent(&self) -> Vec<String> {
         let spent = self.spent.lock().unwrap();
-        let shown = |spent: &AsideSpent| {
+        let shown = |spent: &Spent| {
             let Usage { input, output, .. } = spent.usage;
             format!("{} {}/{} {:?}", spent.target, input.unwrap_or(0), output.unwrap_or(0), spent.cost_usd)
         };
@@ -329,7 +337,8 @@ async fn a_question_ends_when_it_is_cancelled_or_takes_too_long() {
     let bed = Bed::new(&config, "", None);
     let cancel = CancellationToken::new();
     let to = Inquired::Vision { model: None };
-    let inquiry = Inquiry { to, system: None, parts: question(1), max_output: None };
+    let inquiry =
+        Inquiry { asker: "test".to_owned(), to, system: None, parts: question(1), max_output: None };
     let (stop, models) = (cancel.clone(), Arc::new(models));
     let begun = Arc::clone(&models);
     let asked = bed.aside.ask(inquiry.clone(), &cancel);
@@ -374,16 +383,23 @@ fn who_sees_is_found_by_keys_and_by_the_main_model() {
 async fn nobody_is_asked_where_nothing_is_left_to_spend() {
     let root = tempfile::tempdir().unwrap();
     let env = environment(root.path(), &[]);
+    let purse = Arc::new(Purse::new(&Bounds { usd: Some(0.5), ..Bounds::default() }));
+    purse.hold(Estimate::default()).await.unwrap().spent(&Usage::default(), 0.5);
     let aside = Aside::new(AsideParts {
         upstream: Upstream::new(Arc::new(Live::new(LiveSettings::default()))),
         loaded: Arc::new(load(root.path(), &env, "")),
         env,
         model: String::new(),
-        budget: Some(0.5),
-        may: Arc::new(|| Err("all is spent".to_owned())),
+        purse,
         heard: Arc::new(|spent| panic!("{spent:?}")),
     });
-    let inquiry =
-        Inquiry { to: Inquired::Background, system: None, parts: vec![Part::text("x")], max_output: None };
-    assert_eq!(aside.ask(inquiry, &CancellationToken::new()).await.unwrap_err(), "all is spent");
+    let inquiry = Inquiry {
+        asker: "test".to_owned(),
+        to: Inquired::Background,
+        system: None,
+        parts: vec![Part::text("x")],
+        max_output: None,
+    };
+    let why = aside.ask(inquiry, &CancellationToken::new()).await.unwrap_err();
+    assert!(why.contains("have spent $0.5000 of $0.5"), "{why}");
 }

@@ -20,6 +20,7 @@ mod loop_journal;
 mod loop_memory;
 mod loop_questions;
 mod loop_shells;
+mod loop_spent;
 mod loop_switch;
 mod loop_turns;
 mod memory;

@@ -95,7 +95,8 @@ fn one_image_is_asked_about_and_the_answer_says_by_whom() {
 
     details: {"model":"openai/gpt-5-mini","image":"{workspace}/photo.png"}
     "#);
-    let Inquiry { to, system, parts, max_output } = seer.last();
+    let Inquiry { asker, to, system, parts, max_output } = seer.last();
+    assert_eq!(asker, "image");
     assert_eq!((to, system, max_output), (Inquired::Vision { model: None }, None, None));
     assert_eq!(parts[0].as_text(), Some("Describe the image."));
     assert_eq!(seer.images(), [("image/png".to_owned(), 4, 2)]);
