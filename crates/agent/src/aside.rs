@@ -9,7 +9,7 @@ use rail_config::found::from_environment;
 use rail_config::{Env, Loaded};
 use rail_model::{
     Delta, Event, Extras, Media, MediaKind, MediaSource, Message, Part, PartBody, Purpose, Request, Role,
-    ToolDecl, ToolKind, Usage,
+    Stop, ToolDecl, ToolKind, Usage,
 };
 use rail_proto::Spent;
 use rail_route::{
@@ -92,6 +92,7 @@ impl Aside {
             messages: vec![Message::new(Role::User, inquiry.parts)],
             sampling: rail_model::Sampling {
                 max_output: inquiry.max_output,
+                stop: inquiry.stop,
                 ..rail_model::Sampling::default()
             },
             stream: true,
@@ -186,13 +187,22 @@ impl Aside {
         if let Some(attempt) = plan.attempts.iter().find(|attempt| attempt.target == target) {
             billed.bill.answers(attempt, plan.estimated);
         }
-        let (mut text, mut broken) = (String::new(), None);
+        let (mut text, mut stop, mut broken) = (String::new(), Stop::EndTurn, None);
         while let Some(next) = reply.next().await {
             match next {
                 Ok(event) => {
                     billed.bill.heard(bytes(std::slice::from_ref(&event)), reply.usage());
-                    if let Event::Delta { delta: Delta::Text(more), .. } = event {
-                        text.push_str(&more);
+                    match event {
+                        Event::Delta { delta: Delta::Text(more), .. } => text.push_str(&more),
+                        Event::Finished { stop: why, .. } => stop = why,
+                        Event::Started { .. }
+                        | Event::Opened { .. }
+                        | Event::Delta { .. }
+                        | Event::Closed { .. }
+                        | Event::Usage(_)
+                        | Event::Failed(_)
+                        | Event::Ping
+                        | Event::Opaque(_) => {}
                     }
                 }
                 Err(error) => {
@@ -206,7 +216,10 @@ impl Aside {
         let nothing = || text.trim().is_empty().then(|| "its answer was empty".to_owned());
         match broken.or_else(nothing) {
             Some(why) => Err(Unanswered { why: format!("{target}: {why}"), begun: Some(target) }),
-            None => Ok(Told { text, model: written_as(&target) }),
+            None => {
+                let (text, stop) = ended(text, stop, &request.sampling.stop);
+                Ok(Told { text, model: written_as(&target), stop })
+            }
         }
     }
 
@@ -243,7 +256,8 @@ impl Aside {
         if texts.is_empty() {
             return Err(failed("it answers only of images, and there is none".to_owned()));
         }
-        Ok(Told { text: texts.join("\n\n"), model: written_as(target) })
+        let (text, stop) = ended(texts.join("\n\n"), Stop::EndTurn, &request.sampling.stop);
+        Ok(Told { text, model: written_as(target), stop })
     }
 
     /// What a request will take is held for it.
@@ -362,6 +376,19 @@ fn prompt(request: &Request) -> String {
     let parts = request.messages.iter().flat_map(|message| &message.parts);
     let texts: Vec<&str> = request.system.iter().chain(parts).filter_map(Part::as_text).collect();
     texts.join("\n\n")
+}
+
+/// An answer up to the first of the strings that end it: not every target can be told of them.
+fn ended(mut text: String, stop: Stop, stops: &[String]) -> (String, Stop) {
+    let found =
+        stops.iter().filter(|stop| !stop.is_empty()).filter_map(|stop| Some((text.find(stop)?, stop)));
+    match found.min_by_key(|(at, _)| *at) {
+        Some((at, by)) => {
+            text.truncate(at);
+            (text, Stop::StopSequence(Some(by.clone())))
+        }
+        None => (text, stop),
+    }
 }
 
 fn written_as(target: &Target) -> String {

@@ -82,6 +82,7 @@ impl Tool for ReadPdf {
                     system: None,
                     parts,
                     max_output: None,
+                    stop: Vec::new(),
                 };
                 cx.ask(inquiry).await
             }

@@ -179,6 +179,7 @@ fn inquiry(page: &Page, question: &str, read: usize) -> Inquiry {
         system: Some(READER.to_owned()),
         parts,
         max_output: Some(MAX_ANSWER),
+        stop: Vec::new(),
     }
 }
 

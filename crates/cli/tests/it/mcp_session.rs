@@ -25,7 +25,7 @@ def result(name, given):
     global grown
     if name == "add": return str(given["a"] + given["b"])
     if name == "ask": return json.dumps(ask("elicitation/create", {"message": "Which?", "requestedSchema": {"type": "object", "properties": {"w": {"type": "string"}}, "required": ["w"]}}))
-    if name == "think": return json.dumps(ask("sampling/createMessage", {"messages": [{"role": "user", "content": {"type": "text", "text": "Think of a word."}}], "maxTokens": 50}))
+    if name == "think": return json.dumps(ask("sampling/createMessage", {"messages": [{"role": "user", "content": {"type": "text", "text": "Think of a word."}}], "maxTokens": 50, "stopSequences": ["."]}))
     if name == "grow":
         grown = True
         send({"method": "notifications/tools/list_changed"})
@@ -154,16 +154,36 @@ fn a_server_that_asks_the_person_hears_that_nobody_is_there() {
 }
 
 #[test]
-fn a_server_has_a_model_s_answer_only_by_leave() {
+fn a_server_has_a_model_s_answer_only_by_leave_for_just_that() {
     let think = || calls("mcp_call", json!({"name": "mcp__small__think", "arguments": {}}));
-    let (home, models) = served(vec![think(), said("first"), think(), said("a word"), said("second")]);
-    let run = home.rail(&["-p", "think", "--allow", "mcp__small__think"], "");
-    let refused = result(&requests(&models)[1]);
-    assert!(refused.contains("error") && refused.contains("sampling"), "{refused} {}", run.whole());
-    assert_eq!(good(&home, &["-p", "think", "--allow", "mcp__small__*"]), "second\n");
+    let (home, models) = served(vec![
+        think(),
+        said("first"),
+        think(),
+        said("second"),
+        think(),
+        said("third"),
+        think(),
+        said("a word. And more"),
+        said("fourth"),
+    ]);
+    // Leave for its tools, one or all, is none for models.
+    for (at, rule) in ["mcp__small__think", "mcp__small__*", "mcp__small"].iter().enumerate() {
+        let run = home.rail(&["-p", "think", "--allow", rule], "");
+        let refused = result(&requests(&models)[2 * at + 1]);
+        assert!(
+            refused.contains("error") && refused.contains("mcp__small__sampling"),
+            "{refused} {}",
+            run.whole()
+        );
+    }
+    let rules = ["--allow", "mcp__small__think", "--allow", "mcp__small__sampling"];
+    assert_eq!(good(&home, &[&["-p", "think"], &rules[..]].concat()), "fourth\n");
     let all = requests(&models);
-    assert!(format!("{:?}", all[3].messages).contains("Think of a word."), "{:?}", all[3].messages);
-    assert!(result(&all[4]).contains("a word"), "{}", result(&all[4]));
+    assert!(format!("{:?}", all[7].messages).contains("Think of a word."), "{:?}", all[7].messages);
+    assert_eq!(all[7].sampling.stop, ["."]);
+    let answer = result(&all[8]);
+    assert!(answer.contains("\"a word\"") && answer.contains("\"stopReason\": \"stopSequence\""), "{answer}");
 }
 
 #[test]
