@@ -56,7 +56,7 @@ pub use rail_proto::{
 };
 pub use registry::Registry;
 pub use services::Services;
-pub use session::{Confine, Session};
+pub use session::{Confine, Session, Writers, Writing, Written};
 pub use skills::{SkillCard, SkillLoaded};
 pub use stamps::{Stale, Stamps};
 pub use telling::Telling;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use rail_config::{Env, Loaded};
 use rail_journal::SessionId;
+use rail_journal::snapshots::Snapshots;
 use rail_permit::{Mode, Question, Rule};
 use rail_proto::{AgentBegan, AgentEnded, Choices, Chosen, Command, Prompt, Reason, SessionEvent};
 use rail_tool::{
@@ -42,6 +43,9 @@ pub(super) struct Within {
     pub(super) allowed: Allowed,
     pub(super) purse: Arc<Purse>,
     pub(super) servers: Option<Servers>,
+    /// The snapshots of the workspace, and the session whose steps can be undone.
+    pub(super) snapshots: Option<Arc<Snapshots>>,
+    pub(super) root: Line,
 }
 
 /// Sets agents to work for one session.
@@ -60,6 +64,9 @@ pub(super) struct Team {
     pub(super) asks: Arc<dyn Asks>,
     pub(super) purse: Arc<Purse>,
     pub(super) line: Line,
+    /// The snapshots of the workspace, and the session whose steps can be undone.
+    pub(super) snapshots: Option<Arc<Snapshots>>,
+    pub(super) root: Line,
     /// The model that the session asks.
     pub(super) model: Mutex<String>,
     /// The hooks know the session that knows this.
@@ -132,6 +139,8 @@ impl Team {
             allowed: self.allowed.clone(),
             purse: Arc::clone(&self.purse),
             servers: self.servers.as_ref().map(|servers| servers.for_agent(&kind)),
+            snapshots: self.snapshots.clone(),
+            root: self.root.clone(),
         };
         let setup = self.setup(&kind, model, call.session.beside());
         let (agent, handle) = Agent::open_within(setup, Some(within)).map_err(|error| {

@@ -1,5 +1,6 @@
 //! What comes from what runs beside the driver.
 
+use rail_journal::snapshots::{Plan, Step};
 use rail_journal::{JournalError, Record, Snapshot};
 use rail_model::Part;
 use rail_proto::{NoteKind, SessionEvent, ToolStart};
@@ -97,6 +98,14 @@ impl Agent {
                 self.shells_changed(shells);
                 Ok(())
             }
+            News::ToolsBegin { step, before } => {
+                self.before = Some((step, before));
+                Ok(())
+            }
+            News::AgentWrote { after } => match self.before.clone() {
+                Some((step, before)) => self.stepped(step, before, after),
+                None => Ok(()),
+            },
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
     }
@@ -232,11 +241,29 @@ impl Agent {
 
     fn tools_ended(&mut self, step: StepId, changed: Option<(String, String)>) -> Result<(), JournalError> {
         self.running.remove(&step);
-        let Some((before, after)) = changed else { return Ok(()) };
-        if let (Ok(from), Ok(to)) = (before.parse(), after.parse()) {
-            self.history.record(rail_journal::snapshots::Step { before: from, after: to });
-            self.steps.truncate(self.history.done().saturating_sub(1));
-            self.steps.push(step);
+        self.before = None;
+        match changed {
+            Some((before, after)) => self.stepped(step, before, after),
+            None => Ok(()),
+        }
+    }
+
+    /// What a step has changed so far; it may be told again, with more.
+    fn stepped(&mut self, step: StepId, before: String, after: String) -> Result<(), JournalError> {
+        let (Ok(from), Ok(to)) = (before.parse(), after.parse()) else { return Ok(()) };
+        let done = self.history.done();
+        let last = done.checked_sub(1).and_then(|at| self.history.steps().get(at)).copied();
+        let again = last.is_some_and(|last| last.before == from) && self.steps.get(done - 1) == Some(&step);
+        if again {
+            self.history.went(&Plan { restores: Vec::new(), done: done - 1 });
+        } else if before == after {
+            return Ok(());
+        }
+        self.history.record(Step { before: from, after: to });
+        self.steps.truncate(self.history.done().saturating_sub(1));
+        self.steps.push(step);
+        if let Some(within) = &self.within {
+            within.root.tell(News::AgentWrote { after: after.clone() });
         }
         self.write(Record::Snapshot(Snapshot { step, before, after }))
     }

@@ -100,6 +100,8 @@ pub struct Agent {
     history: History,
     /// The steps of the history, by their numbers.
     steps: Vec<u64>,
+    /// The step whose calls run, and the workspace before it.
+    before: Option<(StepId, String)>,
     tasks: JoinSet<()>,
     running: BTreeMap<StepId, CancellationToken>,
     /// The last calls that were begun: the next ones wait for their end.

@@ -168,6 +168,13 @@ impl Agent {
         };
         let mut session = setup.session;
         session.folder = writer.folder().join("outputs");
+        let snapshots = match &within {
+            Some(within) => within.snapshots.clone(),
+            None => {
+                let store = Store::at(setup.state.join("snapshots").join(project_key(&workspace)));
+                Some(Arc::new(Snapshots::open(store, &workspace, Limits::default())))
+            }
+        };
         let team = Arc::new(Team {
             loaded: Arc::clone(&setup.loaded),
             env: setup.env.clone(),
@@ -181,6 +188,8 @@ impl Agent {
             asks: Arc::clone(&asks),
             purse: Arc::clone(&purse),
             line: line.clone(),
+            snapshots: snapshots.clone(),
+            root: within.as_ref().map_or_else(|| line.clone(), |within| within.root.clone()),
             model: Mutex::new(setup.model.clone()),
             hooks: OnceLock::new(),
             running: Mutex::default(),
@@ -223,10 +232,6 @@ impl Agent {
             watch: Arc::new(line.clone()),
             dialect,
         });
-        let store = Store::at(setup.state.join("snapshots").join(project_key(&workspace)));
-        // What an agent changes is part of the step of the one that set it to work.
-        let snapshots =
-            within.is_none().then(|| Arc::new(Snapshots::open(store, &workspace, Limits::default())));
         let mut agent = Self {
             machine,
             writer,
@@ -250,6 +255,7 @@ impl Agent {
             sessions: setup.state.join("sessions"),
             history,
             steps,
+            before: None,
             tasks: JoinSet::new(),
             running: Default::default(),
             last_tools: None,

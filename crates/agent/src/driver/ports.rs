@@ -57,7 +57,11 @@ pub(super) enum News {
     Servers,
     /// Something of the commands in the background has changed: all of them.
     Shells(Vec<Shell>),
-    /// The calls of a step have ended, and what they changed.
+    /// The calls of a step begin, and the workspace is this.
+    ToolsBegin { step: StepId, before: String },
+    /// An agent further down has changed files, and the workspace is this.
+    AgentWrote { after: String },
+    /// The calls of a step have ended, and the workspace before and after them, as far as they may have changed it.
     ToolsEnded { step: StepId, changed: Option<(String, String)> },
 }
 

@@ -383,6 +383,60 @@ async fn what_an_agent_wrote_can_be_undone_with_the_step_that_set_it_to_work() {
 }
 
 #[tokio::test]
+async fn an_agent_need_not_read_again_what_its_own_command_changed() {
+    let bed = bed(|request| match (first(request).as_str(), answers(request)) {
+        ("go", 0) => Turn::reply(vec![task("edit", "general-purpose", "edit it")]),
+        ("edit it", 0) => Turn::reply(vec![call("read_file", json!({"file_path": "a.txt"}))]),
+        ("edit it", 1) => Turn::reply(vec![call("bash", json!({"command": "sed -i s/one/two/ a.txt"}))]),
+        ("edit it", 2) => {
+            let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"});
+            Turn::reply(vec![call("edit_file", edit)])
+        }
+        (who, _) => Turn::reply(vec![text(format!("{who} ended"))]),
+    });
+    bed.write("a.txt", "one\n");
+    let mut talk = bed.open();
+    talk.ask("go").await;
+    assert_eq!(bed.read("a.txt"), "three\n", "{:?}", talk.seen);
+    talk.send(Command::Undo);
+    talk.sees(|event| matches!(event, SessionEvent::Restored(_))).await;
+    assert_eq!(bed.read("a.txt"), "one\n", "it is one step of the session");
+}
+
+#[tokio::test]
+async fn what_agents_wrote_before_a_crash_can_be_undone_and_nothing_else() {
+    let bed = bed(|request| match (first(request).as_str(), answers(request)) {
+        ("go", 0) => Turn::reply(vec![task("write", "general-purpose", "write it")]),
+        ("write it", at @ (0 | 1)) => {
+            let file = json!({"file_path": format!("new-{at}.txt"), "content": "new\n"});
+            Turn::reply(vec![call("write_file", file)])
+        }
+        _ => Turn::stall(vec![text("I am ")]),
+    });
+    let mut talk = bed.open();
+    talk.say("go");
+    talk.sees(|event| match event {
+        SessionEvent::AgentEvent { event, .. } => matches!(**event, SessionEvent::Text { .. }),
+        _ => false,
+    })
+    .await;
+    // It is gone in the middle of the agent's work.
+    drop(talk);
+    tokio::task::yield_now().await;
+    bed.write("mine.txt", "mine\n");
+    let mut talk = bed.resume(&bed.session());
+    talk.send(Command::Undo);
+    let restored = talk
+        .until(
+            |event| if let SessionEvent::Restored(restored) = event { Some(restored.clone()) } else { None },
+        )
+        .await;
+    assert_eq!((restored.files.len(), restored.refused), (2, None), "{:?}", restored.files);
+    assert!(!bed.work().join("new-0.txt").exists() && !bed.work().join("new-1.txt").exists());
+    assert_eq!(bed.read("mine.txt"), "mine\n");
+}
+
+#[tokio::test]
 async fn hooks_see_agents_begin_and_end_and_may_send_them_on() {
     let mut bed = bed(|request| match (first(request).as_str(), answers(request)) {
         ("go", 0) => Turn::reply(vec![task("job", "general-purpose", "job")]),
