@@ -76,7 +76,14 @@ impl Tool for ReadPdf {
         let answer = match parts {
             Ok(parts) => {
                 cx.progress().say("a vision model reads the pages");
-                let inquiry = Inquiry { to: Inquired::Document, system: None, parts, max_output: None };
+                let inquiry = Inquiry {
+                    asker: Self::CARD.name.to_owned(),
+                    to: Inquired::Document,
+                    system: None,
+                    parts,
+                    max_output: None,
+                    stop: Vec::new(),
+                };
                 cx.ask(inquiry).await
             }
             Err(fault) => Err(fault),

@@ -18,7 +18,11 @@ struct Seeing(Arc<Mutex<Vec<Inquiry>>>);
 impl Models for Seeing {
     fn ask<'a>(&'a self, inquiry: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
         self.0.lock().unwrap().push(inquiry);
-        let told = Told { text: "what it saw".to_owned(), model: "some/model".to_owned() };
+        let told = Told {
+            text: "what it saw".to_owned(),
+            model: "some/model".to_owned(),
+            stop: rail_model::Stop::EndTurn,
+        };
         Box::pin(std::future::ready(Ok(told)))
     }
 }
