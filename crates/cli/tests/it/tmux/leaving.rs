@@ -8,7 +8,7 @@ use serde_json::json;
 use super::pane::{Pane, home, is_there, wait};
 
 /// Whether the shell has its terminal as it was: it echoes, and the cursor is there.
-fn is_given_back(pane: &Pane) {
+pub(super) fn is_given_back(pane: &Pane) {
     pane.until("the shell", |screen| screen.trim_end().ends_with("shell>"));
     pane.types("stty -a | tr ';' '\\n' | grep -o -w -E '.?(icanon|echo|isig)' | tr '\\n' ' '");
     pane.presses("Enter");

@@ -2,6 +2,7 @@
 
 mod first;
 mod leaving;
+mod panic;
 mod pane;
 mod plain;
 mod task;

@@ -120,11 +120,6 @@ impl Pane {
     pub(super) fn until(&self, what: &str, is_right: impl Fn(&str) -> bool) {
         wait(|| is_right(&self.screen()), || format!("{what}:\n{}", self.screen()));
     }
-
-    /// The processes that run in it, each with its name.
-    pub(super) fn runs(&self) -> String {
-        self.tmux(&["display-message", "-p", "#{pane_current_command}"]).trim().to_owned()
-    }
 }
 
 impl Drop for Pane {
