@@ -41,7 +41,7 @@ fn every_program_that_bash_runs_is_seen_in_damaged_scripts() {
 }
 
 /// Runs scripts with bash, and gives how many were understood, of how many.
-fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>) -> (usize, usize) {
+pub(crate) fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>) -> (usize, usize) {
     let counts = std::cell::Cell::new((0, 0));
     let mut runner = TestRunner::new(Config {
         cases: cases.max(wanted()),
@@ -413,7 +413,7 @@ fn command(depth: u32) -> BoxedStrategy<String> {
     prop_oneof![3 => simple(depth), 2 => compound].boxed()
 }
 
-fn list(depth: u32) -> BoxedStrategy<String> {
+pub(crate) fn list(depth: u32) -> BoxedStrategy<String> {
     let separator = prop::sample::select(vec![
         "; ",
         " && ",
