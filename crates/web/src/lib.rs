@@ -28,7 +28,7 @@ pub use download::Downloaded;
 pub use fault::WebFault;
 pub use fetch::{Fetched, Fetcher, WebSetup};
 pub use limits::Limits;
-pub use page::{Kind, Page};
+pub use page::{Kind, Page, Raw};
 pub use place::{NotAsked, Place};
 pub use proxy::Proxies;
 pub use resolve::{BoxFuture, Resolve, System};
