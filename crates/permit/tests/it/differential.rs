@@ -56,10 +56,14 @@ pub(crate) fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>)
             return Ok(());
         };
         counts.set((understood + 1, all + 1));
-        // `eval $x`, `n*e p1`: what it runs is asked about, whatever it is.
-        let is_pattern = |simple: &Simple| matches!(simple.words.first(), Some(Word::Pattern(_)));
+        // `eval $x`, `n*e p1`, `$x"eval" p1`: what it runs is asked about, whatever it is. A variable alone may be none.
+        let is_unknown = |simple: &Simple| match simple.words.first() {
+            Some(Word::Pattern(_)) => true,
+            Some(Word::Dynamic { text, .. }) => text.starts_with("$unse") && text != "$unset",
+            Some(Word::Literal(_)) | None => false,
+        };
         if danger(&seen, None).iter().any(|danger| danger.what.ends_with("known only when it runs"))
-            || seen.commands.iter().any(is_pattern)
+            || seen.commands.iter().any(is_unknown)
         {
             return Ok(());
         }
