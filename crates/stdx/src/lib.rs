@@ -5,6 +5,7 @@ mod distance;
 mod front;
 mod mask;
 mod pattern;
+mod proxies;
 mod replace;
 mod secret;
 
@@ -13,5 +14,6 @@ pub use distance::{distance, nearest};
 pub use front::front_matter;
 pub use mask::Mask;
 pub use pattern::fits;
+pub use proxies::Proxies;
 pub use replace::{Access, replace};
 pub use secret::Secret;

@@ -30,7 +30,6 @@ pub use fetch::{Fetched, Fetcher, WebSetup};
 pub use limits::Limits;
 pub use page::{Kind, Page, Raw};
 pub use place::{NotAsked, Place};
-pub use proxy::Proxies;
 pub use resolve::{BoxFuture, Resolve, System};
 pub use search::{Engine, EngineKind, Found, Query, SearchFault};
 pub use unpack::Damage;
