@@ -3,6 +3,7 @@
 mod date;
 mod distance;
 mod front;
+mod host;
 mod mask;
 mod pattern;
 mod proxies;
@@ -12,6 +13,7 @@ mod secret;
 pub use date::{date, unix_of_date};
 pub use distance::{distance, nearest};
 pub use front::front_matter;
+pub use host::{Host, Reach};
 pub use mask::Mask;
 pub use pattern::fits;
 pub use proxies::Proxies;
