@@ -198,7 +198,7 @@ async fn who_watches_is_told_of_begin_and_end_at_once_and_of_output_once_a_secon
     let scratch = scratch();
     let mut watch = rail_tools::watch_background(&scratch.session);
     start(&scratch, "read x; echo $x; read y; exit 3").await;
-    let began = std::time::Instant::now();
+    let began = tokio::time::Instant::now();
     let [shell] = watch.next().await.try_into().unwrap();
     assert_eq!((shell.id.as_str(), shell.state, shell.printed), ("bash_1", ShellState::Running, 0));
     assert_eq!(shell.command, "read x; echo $x; read y; exit 3");
