@@ -43,7 +43,7 @@ pub(crate) fn title(start: &ToolStart) -> Vec<Span> {
 /// What a call is about, in a line: the argument that says it best.
 pub(crate) fn about(input: &Value) -> String {
     const TELLING: &[&str] = &[
-        "command", "file_path", "absolute_path", "path", "notebook_path", "pattern", "query", "url", "description",
+        "command", "file_path", "absolute_path", "notebook_path", "pattern", "query", "url", "path", "description",
         "skill", "image", "prompt", "thought", "name", "id",
     ];
     let Some(object) = input.as_object() else { return String::new() };

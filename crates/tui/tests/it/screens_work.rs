@@ -158,15 +158,15 @@ fn a_theme_is_picked() {
     check("pick-theme", &start(), &script![opened(), typed("/theme<CR>")]);
 }
 
-const PARAGRAPH: &str = "Short words that go on for some more rows of a terminal, so that there is something to fold anew when it changes.";
-
-/// The terminal of the tests does not fold rows anew, so that all rows before are short, and only the live ones are long enough.
+/// The terminal of the tests does not fold rows anew, and what is above the cursor must be short enough to stay as it is.
 #[test]
 fn another_size_while_an_answer_streams_in() {
-    let steps = |columns, rows| working(script![text("A line.\n\n"), text(PARAGRAPH), Step::Resize(columns, rows), text(" And it goes on.")]);
-    check("resized-narrower", &start(), &steps(36, 12));
-    check("resized-wider", &start(), &steps(130, 30));
-    check("resized-lower", &start(), &steps(40, 6));
+    let short = "Words that fit in a row";
+    let long = " until they do not, since more of them come in, and then they are folded as often as it takes to show all of them.";
+    let steps = |before: &str, columns, rows, after: &str| working(script![text("A line.\n\n"), text(before), Step::Resize(columns, rows), text(after)]);
+    check("resized-narrower", &start(), &steps(short, 36, 12, long));
+    check("resized-lower", &start(), &steps(short, 40, 6, long));
+    check("resized-wider", &start(), &steps(&format!("{short}{long}"), 130, 30, " And it goes on."));
 }
 
 #[test]
