@@ -215,8 +215,8 @@ impl Status {
     }
 
     /// Commands in the background that run, in a line each.
-    pub(crate) fn shell_lines(&self) -> Vec<Line> {
-        self.running_shells().map(shell_line).collect()
+    pub(crate) fn shell_lines(&self, columns: usize) -> Vec<Line> {
+        self.running_shells().map(|shell| shell_line(shell, columns)).collect()
     }
 
     pub(crate) fn running_shells(&self) -> impl Iterator<Item = &Shell> {
@@ -227,8 +227,8 @@ impl Status {
 /// How often what moves does.
 pub(crate) const BEAT: Duration = Duration::from_millis(120);
 
-/// A command in the background in a line.
-pub(crate) fn shell_line(shell: &Shell) -> Line {
+/// A command in the background in a line, of which the command is cut where there is no room.
+fn shell_line(shell: &Shell, columns: usize) -> Line {
     let state = match shell.state {
         ShellState::Running => "runs".to_owned(),
         ShellState::Exited { code } => format!("exited with {code}"),
@@ -236,12 +236,11 @@ pub(crate) fn shell_line(shell: &Shell) -> Line {
         ShellState::Killed => "killed".to_owned(),
     };
     let passed = time(Duration::from_millis(shell.duration_ms));
-    let figures = format!("  {state} · {passed} · {}", bytes(shell.printed));
-    Line::words([
-        Span::new("& ", Role::Accent),
-        Span::plain(one_line(&shell.command)),
-        Span::new(figures, Role::Faint),
-    ])
+    let figures = Span::new(format!("  {state} · {passed} · {}", bytes(shell.printed)), Role::Faint);
+    let command = [Span::new("& ", Role::Accent), Span::plain(one_line(&shell.command))];
+    let mut line = Line::new(command).cut(columns.saturating_sub(figures.width()));
+    line.spans.push(figures);
+    line
 }
 
 /// Whole seconds: what moves is the sign, and a figure that changed with it would only flicker.

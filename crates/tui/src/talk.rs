@@ -420,10 +420,10 @@ impl Talk {
             lines.push(Line::empty());
         }
         for call in calls {
-            lines.extend(running(call, now));
+            lines.extend(running(call, now, self.width));
         }
         for agent in &self.agents {
-            lines.extend(working(agent, now));
+            lines.extend(working(agent, now, self.width));
         }
         last(lines, at_most)
     }
@@ -446,7 +446,7 @@ pub(crate) fn user_lines(text: &str) -> Vec<Line> {
     text.lines().enumerate().map(line).collect()
 }
 
-fn running(call: &Call, now: Duration) -> Vec<Line> {
+fn running(call: &Call, now: Duration, width: usize) -> Vec<Line> {
     let mut head = vec![Span::new("◦ ", Role::Accent)];
     head.extend(call::title(&call.start));
     let passed = now.saturating_sub(call.since);
@@ -456,12 +456,17 @@ fn running(call: &Call, now: Duration) -> Vec<Line> {
     let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
     if let Some(progress) = &call.progress {
         let line = progress.trim_end().lines().next_back().unwrap_or_default();
-        lines.extend(under(vec![Line::of(one_line(line), Role::Faint)]));
+        lines.extend(in_short(one_line(line), width));
     }
     lines
 }
 
-fn working(agent: &Agent, now: Duration) -> Vec<Line> {
+/// One row below a head.
+fn in_short(text: String, width: usize) -> impl Iterator<Item = Line> {
+    under(vec![Line::of(text, Role::Faint)]).into_iter().map(move |line| line.cut(width))
+}
+
+fn working(agent: &Agent, now: Duration, width: usize) -> Vec<Line> {
     let head = [
         Span::new("◦ ", Role::Accent),
         Span::new(&agent.began.kind, Look::default().bold()),
@@ -471,7 +476,7 @@ fn working(agent: &Agent, now: Duration) -> Vec<Line> {
     let passed = time(now.saturating_sub(agent.since));
     let doing = format!("{uses} · {} tokens · {passed} · {}", tokens(agent.tokens), one_line(&agent.doing));
     let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
-    lines.extend(under(vec![Line::of(doing, Role::Faint)]));
+    lines.extend(in_short(doing, width));
     lines
 }
 

@@ -31,7 +31,7 @@ impl App {
         if let Some(shell) = &self.shell {
             let all: Vec<&str> = shell.output.lines().collect();
             let hidden = all.len().saturating_sub(OUTPUT);
-            lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint)));
+            lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint).cut(self.size.columns)));
         }
         lines.push(Line::empty());
         let above = lines.len();
@@ -42,16 +42,19 @@ impl App {
     /// All below the conversation: what it does, what is to be done, what the user types.
     fn below(&mut self, now: Duration) -> Live {
         let mut live = Live::default();
+        let columns = self.size.columns;
         let small = self.size.rows < 16;
         if self.asks.is_empty() {
             live.lines.extend(self.status.activity(now));
         }
         live.lines.extend(self.status.todo_lines(if small { 1 } else { TODOS }));
         if !small {
-            live.lines.extend(self.status.shell_lines().into_iter().take(3));
+            live.lines.extend(self.status.shell_lines(columns).into_iter().take(3));
         }
         let queued = |text: &String| Line::of(format!("queued: {}", one_line(text)), Role::Faint);
         live.lines.extend(self.status.queued.iter().take(3).map(queued));
+        // Rows are few: what only says how things are takes one each.
+        live.lines = live.lines.into_iter().map(|line| line.cut(columns)).collect();
         let entry = self.entry();
         live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(entry.lines);
@@ -65,7 +68,7 @@ impl App {
             let mut live = ask.view(columns);
             let more = self.asks.len() - 1;
             let more = if more > 0 { format!(" · {more} more to answer") } else { String::new() };
-            live.lines.push(Line::of(format!("enter chooses, esc says no{more}"), Role::Faint));
+            live.lines.push(Line::of(format!("enter chooses, esc says no{more}"), Role::Faint).cut(columns));
             return live;
         }
         if let Some(picking) = &self.picking {
@@ -80,7 +83,7 @@ impl App {
         }
         let small = self.size.rows < 16;
         if self.popup.is_none() || !small {
-            live.lines.push(self.foot());
+            live.lines.push(self.foot().cut(columns));
         }
         live
     }
@@ -96,8 +99,9 @@ impl App {
         };
         let mut lines: Vec<Line> = view.rows.into_iter().enumerate().map(row).collect();
         if self.editor.is_empty() {
-            let what = if self.status.works() { "say more; it is taken in at the next step" } else { "what is to be done?" };
-            lines = vec![Line::new([Span::new("› ", Role::Accent), Span::new(what, Role::Faint)])];
+            let what = if self.status.works() { "say more; the next step takes it in" } else { "what is to be done?" };
+            let line = Line::new([Span::new("› ", Role::Accent), Span::new(what, Role::Faint)]);
+            lines = vec![line.cut(self.size.columns)];
         }
         Live { lines, cursor: Some((view.cursor.0, view.cursor.1 + 2)) }
     }
