@@ -72,8 +72,10 @@ impl Status {
             }
             SessionEvent::ToolEnd(end) => {
                 self.calls.remove(end.result.id.as_str());
-                if !self.calls.is_empty() {
-                    self.does(&format!("runs {}", count(self.calls.len(), "call")), now);
+                // Behind the last one a model is asked again, which takes a moment to begin.
+                match self.calls.len() {
+                    0 => self.does("waits for a model", now),
+                    left => self.does(&format!("runs {}", count(left, "call")), now),
                 }
             }
             SessionEvent::AgentEvent { event, .. } => {
