@@ -158,33 +158,44 @@ impl Status {
             Mode::Plan => Span::new("plans only", Role::Accent),
             Mode::Bypass => Span::new("asks nothing", Look::of(Role::Bad).bold()),
         };
-        let mut pieces = vec![mode];
-        pieces.push(Span::new(self.who(), Role::Plain));
-        pieces.extend(self.fullness().map(|text| Span::new(text, self.fullness_role())));
-        if self.cost > 0.0 {
-            pieces.push(Span::new(dollars(self.cost), Role::Faint));
-        }
-        pieces.extend(more.iter().map(|text| Span::new(text, Role::Faint)));
-        pieces.extend(self.title.iter().map(|title| Span::new(one_line(title), Role::Faint)));
-        fitted(pieces, columns)
+        let faint = |text: String| Span::new(text, Role::Faint);
+        let cost = (self.cost > 0.0).then(|| faint(dollars(self.cost)));
+        let more = more.iter().cloned().chain(self.title.iter().map(|title| one_line(title))).map(faint);
+        let rest: Vec<Span> = cost.into_iter().chain(more).collect();
+        // Who answers and how full the window is are said in short before they are not said at all.
+        let ways = self.who().into_iter().flat_map(|who| self.fullness().map(|full| (who.clone(), full)));
+        let pieces = |(who, full): (String, Option<String>)| {
+            let full = full.map(|text| Span::new(text, self.fullness_role()));
+            [mode.clone(), Span::plain(who)].into_iter().chain(full).collect::<Vec<_>>()
+        };
+        let ways: Vec<Vec<Span>> = ways.map(pieces).collect();
+        let fits = |way: &&Vec<Span>| fitted((*way).clone(), usize::MAX).width() <= columns;
+        let way = ways.iter().find(fits).or(ways.last()).cloned().unwrap_or_default();
+        fitted(way.into_iter().chain(rest).collect(), columns)
     }
 
-    /// Who really answers, and what was asked for.
-    fn who(&self) -> String {
+    /// Who really answers and what was asked for, and shorter ways to say it.
+    fn who(&self) -> Vec<String> {
         let asked = if self.model.is_empty() { "routed" } else { &self.model };
-        match (&self.target, &self.virtual_model) {
-            (None, _) => asked.to_owned(),
-            (Some(target), Some(kind)) => format!("{target} ({kind})"),
-            (Some(target), None) if *target == self.model => target.clone(),
-            (Some(target), None) => format!("{target} ({asked})"),
-        }
+        let Some(target) = &self.target else { return vec![asked.to_owned()] };
+        let model = target.split_once(',').map_or(target.as_str(), |(_, model)| model);
+        let long = match &self.virtual_model {
+            Some(kind) => format!("{target} ({kind})"),
+            None if *target == self.model => target.clone(),
+            None => format!("{target} ({asked})"),
+        };
+        vec![long, target.clone(), model.to_owned()]
     }
 
-    fn fullness(&self) -> Option<String> {
+    /// How full the window is, in full and in short.
+    fn fullness(&self) -> [Option<String>; 2] {
         let Window { tokens: used, limit } = self.window;
         match limit.filter(|limit| *limit > 0) {
-            Some(limit) => Some(format!("{}/{} {}%", tokens(used), tokens(limit), used * 100 / limit)),
-            None => (used > 0).then(|| format!("{} tokens", tokens(used))),
+            Some(limit) => {
+                let percent = format!("{}%", used * 100 / limit);
+                [Some(format!("{}/{} {percent}", tokens(used), tokens(limit))), Some(percent)]
+            }
+            None => [(); 2].map(|()| (used > 0).then(|| format!("{} tokens", tokens(used)))),
         }
     }
 
@@ -256,7 +267,7 @@ fn text_of(prompt: &rail_proto::Prompt) -> String {
     texts.join("\n")
 }
 
-/// As many pieces as fit in a line, from the left.
+/// The pieces that fit in a line, those to the left before others.
 fn fitted(pieces: Vec<Span>, columns: usize) -> Line {
     let mut spans: Vec<Span> = Vec::new();
     let mut used = 0;
@@ -264,7 +275,7 @@ fn fitted(pieces: Vec<Span>, columns: usize) -> Line {
         let between = if spans.is_empty() { "" } else { " · " };
         let cells = width(between) + piece.width();
         if used + cells > columns && !spans.is_empty() {
-            break;
+            continue;
         }
         used += cells;
         spans.push(Span::new(between, Role::Faint));
