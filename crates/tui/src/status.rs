@@ -213,18 +213,20 @@ impl Status {
         if !open || at_most == 0 {
             return Vec::new();
         }
-        let line = |todo: &Todo| match todo.status {
-            TodoStatus::Completed => Line::of(todo.to_string(), Role::Faint),
-            TodoStatus::InProgress => Line::of(todo.to_string(), Look::of(Role::Accent).bold()),
-            TodoStatus::Pending => Line::of(todo.to_string(), Role::Plain),
-        };
         if self.todos.len() <= at_most {
-            return self.todos.iter().map(line).collect();
+            return self.todos.iter().map(todo_line).collect();
         }
         let done = self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
-        let head = Line::of(format!("{done} of {} done", self.todos.len()), Role::Faint);
+        let done = format!("{done} of {} done", self.todos.len());
+        let first = self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress);
+        if let (1, Some(todo)) = (at_most, first) {
+            let mut line = Line::of(format!("{done}  "), Role::Faint);
+            line.spans.extend(todo_line(todo).spans);
+            return vec![line];
+        }
+        let head = Line::of(done, Role::Faint);
         let open = self.todos.iter().filter(|todo| todo.status != TodoStatus::Completed);
-        std::iter::once(head).chain(open.map(line)).take(at_most).collect()
+        std::iter::once(head).chain(open.map(todo_line)).take(at_most).collect()
     }
 
     /// Commands in the background that run, in a line each.
@@ -234,6 +236,14 @@ impl Status {
 
     pub(crate) fn running_shells(&self) -> impl Iterator<Item = &Shell> {
         self.shells.iter().filter(|shell| shell.state == ShellState::Running)
+    }
+}
+
+fn todo_line(todo: &Todo) -> Line {
+    match todo.status {
+        TodoStatus::Completed => Line::of(todo.to_string(), Role::Faint),
+        TodoStatus::InProgress => Line::of(todo.to_string(), Look::of(Role::Accent).bold()),
+        TodoStatus::Pending => Line::of(todo.to_string(), Role::Plain),
     }
 }
 
