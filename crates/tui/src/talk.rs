@@ -408,6 +408,9 @@ impl Talk {
         if let Some(thought) = &self.thought {
             let line = thought.text.trim_end().lines().next_back().unwrap_or_default();
             let look = Look::of(Role::Faint).italic();
+            if self.before != Kind::Nothing {
+                lines.push(Line::empty());
+            }
             let text = match self.extent {
                 Extent::Condensed => one_line(line),
                 Extent::Verbose => line.to_owned(),
