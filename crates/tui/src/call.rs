@@ -99,7 +99,7 @@ fn result(end: &ToolEnd, extent: Extent) -> Vec<Line> {
     match end.end {
         Finish::Done if end.success => {}
         Finish::Cancelled => return under(vec![Line::of("stopped", Role::Warning)]),
-        Finish::Denied => return under(vec![Line::of(one_line(&text()), Role::Warning)]),
+        Finish::Denied => return under(vec![Line::words([Span::new(one_line(&text()), Role::Warning)])]),
         Finish::Done | Finish::Refused | Finish::Hooked | Finish::Failed | Finish::Crashed | Finish::Unknown => {
             return under(some(&text(), ERROR_LINES, extent, Role::Bad));
         }
