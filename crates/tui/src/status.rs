@@ -137,17 +137,10 @@ impl Status {
 
     /// What it does, with a sign that moves while it does.
     pub(crate) fn activity(&self, now: Duration) -> Option<Line> {
-        const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
         let (doing, since) = self.doing.as_ref()?;
-        let beat = usize::try_from(now.as_millis() / BEAT.as_millis()).unwrap_or(0) % SIGNS.len();
-        let sign = SIGNS.get(beat).copied().unwrap_or("·");
         let begun = self.since.unwrap_or(*since);
         let passed = time_in_seconds(now.saturating_sub(begun));
-        Some(Line::words([
-            Span::new(format!("{sign} "), Role::Accent),
-            Span::plain(doing),
-            Span::new(format!(" · {passed} · esc interrupts"), Role::Faint),
-        ]))
+        Some(moving(doing, &format!(" · {passed} · esc interrupts"), now))
     }
 
     /// The line below the input.
@@ -245,6 +238,14 @@ fn todo_line(todo: &Todo) -> Line {
         TodoStatus::InProgress => Line::of(todo.to_string(), Look::of(Role::Accent).bold()),
         TodoStatus::Pending => Line::of(todo.to_string(), Role::Plain),
     }
+}
+
+/// Something that goes on, with a sign that moves while it does.
+pub(crate) fn moving(what: &str, more: &str, now: Duration) -> Line {
+    const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+    let beat = usize::try_from(now.as_millis() / BEAT.as_millis()).unwrap_or(0) % SIGNS.len();
+    let sign = SIGNS.get(beat).copied().unwrap_or("·");
+    Line::words([Span::new(format!("{sign} "), Role::Accent), Span::plain(what), Span::new(more, Role::Faint)])
 }
 
 /// How often what moves does.

@@ -7,6 +7,7 @@ use crate::call::{Extent, one_line};
 use crate::complete::is_shell;
 use crate::input::VimMode;
 use crate::screen::Live;
+use crate::status::moving;
 use crate::text::{Line, Role, Span};
 
 /// How many rows the input line takes at most.
@@ -31,6 +32,7 @@ impl App {
         if let Some(shell) = &self.shell {
             let all: Vec<&str> = shell.output.lines().collect();
             let hidden = all.len().saturating_sub(OUTPUT);
+            lines.push(Line::empty());
             lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint).cut(self.size.columns)));
         }
         lines.push(Line::empty());
@@ -46,6 +48,8 @@ impl App {
         let small = self.size.rows < 16;
         if self.asks.is_empty() {
             live.lines.extend(self.status.activity(now));
+            let own = self.shell.as_ref().map(|_| moving("your command runs", " · esc stops it", now));
+            live.lines.extend(own);
         }
         live.lines.extend(self.status.todo_lines(if small { 1 } else { TODOS }));
         if !small {
