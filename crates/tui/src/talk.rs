@@ -25,6 +25,8 @@ pub(crate) struct Talk {
     thought: Option<Thought>,
     calls: Vec<Call>,
     agents: Vec<Agent>,
+    /// The calls whose agents have ended; what these took is shown, and their calls have yet to end.
+    told: Vec<String>,
     /// The last result, to be shown in the other form.
     last: Option<(Option<ToolStart>, ToolEnd)>,
     finished: Vec<Line>,
@@ -81,6 +83,7 @@ impl Talk {
             thought: None,
             calls: Vec::new(),
             agents: Vec::new(),
+            told: Vec::new(),
             last: None,
             finished: Vec::new(),
             before: Kind::Nothing,
@@ -91,6 +94,7 @@ impl Talk {
     pub(crate) fn rest(&mut self) {
         self.calls.clear();
         self.agents.clear();
+        self.told.clear();
     }
 
     /// The lines that were finished since the last time.
@@ -307,8 +311,12 @@ impl Talk {
         let id = end.result.id.as_str();
         let at = self.calls.iter().position(|call| call.start.id == id);
         let start = at.map(|at| self.calls.remove(at).start);
-        let lines = call::ended(start.as_ref(), end, self.extent);
-        self.block(Kind::Call, lines);
+        let told = self.told.iter().position(|told| told == id).map(|at| self.told.remove(at)).is_some();
+        // The lines of an agent say what became of its call.
+        if !(told && end.success && self.extent == Extent::Condensed) {
+            let lines = call::ended(start.as_ref(), end, self.extent);
+            self.block(Kind::Call, lines);
+        }
         self.last = Some((start, end.clone()));
     }
 
@@ -333,6 +341,7 @@ impl Talk {
     fn agent_ended(&mut self, ended: &AgentEnded) {
         let Some(at) = self.agents.iter().position(|agent| agent.began.id == ended.id) else { return };
         let Agent { began, .. } = self.agents.remove(at);
+        self.told.push(ended.id.clone());
         let AgentEnded { tool_uses, cost_usd, duration_ms, reason, .. } = ended;
         let mut figures = vec![
             count(usize::try_from(*tool_uses).unwrap_or(usize::MAX), "tool use"),
@@ -417,7 +426,10 @@ impl Talk {
             };
             lines.push(Line::words([Span::new(text, look)]));
         }
-        let quiet = |call: &&Call| !self.agents.iter().any(|agent| agent.began.id == call.start.id);
+        let quiet = |call: &&Call| {
+            let id = &call.start.id;
+            !(self.told.contains(id) || self.agents.iter().any(|agent| agent.began.id == *id))
+        };
         let calls: Vec<&Call> = self.calls.iter().filter(quiet).collect();
         if !(calls.is_empty() && self.agents.is_empty()) && (self.before != Kind::Nothing || !lines.is_empty()) {
             lines.push(Line::empty());

@@ -32,7 +32,7 @@ impl App {
         if let Some(shell) = &self.shell {
             let all: Vec<&str> = shell.output.lines().collect();
             let hidden = all.len().saturating_sub(OUTPUT);
-            lines.push(Line::empty());
+            lines.extend((!all.is_empty()).then(Line::empty));
             lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint).cut(self.size.columns)));
         }
         lines.push(Line::empty());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rail_proto::{Mode, Prompt, Reason, SessionEvent, ShellState, TodoStatus};
+use rail_proto::{Finish, Mode, Prompt, Reason, SessionEvent, ShellState, TodoStatus};
 use rail_tui::complete::Files;
 use rail_tui::input::Keys;
 use rail_tui::{Item, News, PickerKind, Start};
@@ -54,7 +54,11 @@ fn agents_at_work() {
         Step::Tick(8_300),
     ];
     check("agents", &start(), &working(steps.clone()));
-    let ended = script![agent_ended("a", Reason::Answered), agent_ended("b", Reason::Interrupted)];
+    let ended = script![
+        agent_ended("a", Reason::Answered),
+        result("a", Finish::Done, "four callers", preview("four callers", 3)),
+        agent_ended("b", Reason::Interrupted),
+    ];
     check("agents-ended", &start(), &working(steps.clone().into_iter().chain(ended).collect()));
     check("agents-list", &start(), &working(steps.into_iter().chain(script![typed("<C-t>")]).collect()));
 }
