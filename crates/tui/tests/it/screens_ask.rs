@@ -1,6 +1,6 @@
 //! Screens of questions: what would be done, what each answer allows, what the model wants to know.
 
-use rail_proto::{About, Choice, ChoiceOption, Choices, Doing, Leave, PermissionAsk, Pick, SessionEvent};
+use rail_proto::{About, Choice, ChoiceOption, Choices, Doing, Leave, PermissionAsk, Pick, Reason, SessionEvent};
 use serde_json::json;
 
 use crate::screens::{Step, check, check_themes, script, typed};
@@ -16,7 +16,11 @@ pub(crate) fn command() -> PermissionAsk {
     PermissionAsk {
         doing: vec![Doing::Runs(command.into())],
         offers: vec![
-            Leave { rules: vec!["Bash(cargo test:*)".into(), "Bash(git status:*)".into()], says: "commands that begin with `cargo test` or `git status`".into() },
+            Leave {
+                rules: vec!["Bash(cargo test:*)".into(), "Bash(git status:*)".into()],
+                says: "lets the agent run `cargo test`, alone or with anything behind it, and run `git status`, alone or with anything \
+behind it".into(),
+            },
         ],
         ..permission("bash", json!({"command": command}))
     }
@@ -28,7 +32,7 @@ Option<&Token> {\n+        self.peek()\n     }";
     PermissionAsk {
         doing: vec![Doing::Writes("src/parser.rs".into())],
         changes: vec![change("src/parser.rs", 119, lines)],
-        offers: vec![Leave { rules: vec!["Edit(src/**)".into()], says: "changes of files below src".into() }],
+        offers: vec![Leave { rules: vec!["Edit(/src/parser.rs)".into()], says: "lets the agent write `src/parser.rs`, and all in it if it is a folder".into() }],
         ..permission("edit", json!({"file_path": "src/parser.rs"}))
     }
 }
@@ -61,13 +65,13 @@ fn what_always_asks_can_be_allowed_once() {
 fn other_calls_show_their_input() {
     let fetch = PermissionAsk {
         doing: vec![Doing::Speaks("docs.rs".into())],
-        offers: vec![Leave { rules: vec!["WebFetch(domain:docs.rs)".into()], says: "fetching from docs.rs".into() }],
+        offers: vec![Leave { rules: vec!["WebFetch(domain:docs.rs)".into()], says: "lets the agent speak with docs.rs".into() }],
         ..permission("web_fetch", json!({"url": "https://docs.rs/vt100", "prompt": "how is a screen resized?"}))
     };
     check("permission-host", &start(), &asked(fetch, ""));
     let foreign = PermissionAsk {
         doing: vec![Doing::Foreign],
-        offers: vec![Leave { rules: vec!["mcp__tracker__close".into()], says: "the tool `close` of the MCP server `tracker`".into() }],
+        offers: vec![Leave { rules: vec!["mcp__tracker__close".into()], says: "lets the agent use `mcp__tracker__close`".into() }],
         ..permission("mcp__tracker__close", json!({"ticket": 17, "comment": "done\nsee the branch"}))
     };
     check("permission-foreign", &start(), &asked(foreign, ""));
@@ -85,6 +89,8 @@ fn several_questions_wait() {
     let next = PermissionAsk { id: "next".into(), ..edit() };
     steps.extend(script![SessionEvent::Permission(next)]);
     check("permissions-wait", &start(), &steps);
+    let over = steps.clone().into_iter().chain(script![done(Reason::Interrupted, "")]).collect::<Vec<_>>();
+    check("permissions-over", &start(), &over);
     steps.extend(script![typed("<CR>")]);
     check("permissions-next", &start(), &steps);
 }
@@ -96,7 +102,7 @@ fn choice(question: &str, pick: Pick, options: &[(&str, &str)]) -> Choice {
 
 fn chosen(about: About, questions: Vec<Choice>, keys: &str) -> Vec<Step> {
     let choices = Choices { about, questions };
-    let steps = script![text("Before I begin:"), SessionEvent::Choice { id: "q".into(), choices }, typed(keys)];
+    let steps = script![text("Before I begin:"), call("q", "Ask", json!({})), SessionEvent::Choice { id: "q".into(), choices }, typed(keys)];
     begun("add a cache").into_iter().chain(steps).collect()
 }
 
