@@ -59,17 +59,17 @@ impl App {
         live.lines.extend(self.status.queued.iter().take(3).map(queued));
         // Rows are few: what only says how things are takes one each.
         live.lines = live.lines.into_iter().map(|line| line.cut(columns)).collect();
-        let entry = self.entry();
+        let entry = self.entry(self.size.rows.saturating_sub(live.lines.len() + 1));
         live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(entry.lines);
         live
     }
 
-    /// Where the user is asked, picks or types.
-    fn entry(&mut self) -> Live {
+    /// Where the user is asked, picks or types, in so many rows.
+    fn entry(&mut self, rows: usize) -> Live {
         let columns = self.size.columns;
         if let Some(ask) = self.asks.front_mut() {
-            let mut live = ask.view(columns);
+            let mut live = ask.view(columns, rows.saturating_sub(1));
             let more = self.asks.len() - 1;
             let more = if more > 0 { format!(" · {more} more to answer") } else { String::new() };
             live.lines.push(Line::of(format!("enter chooses, esc says no{more}"), Role::Faint).cut(columns));

@@ -113,7 +113,7 @@ impl ChoicesAsk {
         }
     }
 
-    pub(crate) fn view(&mut self, width: usize) -> Live {
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
         let mut live = Live::default();
         let at = self.answers.len();
         if let Some(question) = self.choices.questions.get(at) {
@@ -126,7 +126,7 @@ impl ChoicesAsk {
                 live.lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
             }
         }
-        let menu = self.menu.view(width);
+        let menu = self.menu.view(width, rows.saturating_sub(live.lines.len()));
         live.cursor = menu.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(menu.lines);
         live

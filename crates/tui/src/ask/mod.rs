@@ -70,11 +70,11 @@ impl Ask {
         }
     }
 
-    /// What can be answered.
-    pub(crate) fn view(&mut self, width: usize) -> Live {
+    /// What can be answered, in so many rows.
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
         match self {
-            Self::Permission(ask) => ask.view(width),
-            Self::Choices(ask) => ask.view(width),
+            Self::Permission(ask) => ask.view(width, rows),
+            Self::Choices(ask) => ask.view(width, rows),
         }
     }
 }

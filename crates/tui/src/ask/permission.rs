@@ -116,8 +116,8 @@ impl Permission {
         }
     }
 
-    pub(crate) fn view(&mut self, width: usize) -> Live {
-        self.menu.view(width)
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
+        self.menu.view(width, rows)
     }
 }
 
