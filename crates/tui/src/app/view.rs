@@ -70,9 +70,10 @@ impl App {
         let columns = self.size.columns;
         if let Some(ask) = self.asks.front_mut() {
             let mut live = ask.view(columns, rows.saturating_sub(1));
+            let hint = ask.hint();
             let more = self.asks.len() - 1;
             let more = if more > 0 { format!(" · {more} more to answer") } else { String::new() };
-            live.lines.push(Line::of(format!("enter chooses, esc says no{more}"), Role::Faint).cut(columns));
+            live.lines.push(Line::of(format!("{hint}{more}"), Role::Faint).cut(columns));
             return live;
         }
         if let Some(picking) = &self.picking {

@@ -43,7 +43,7 @@ impl ChoicesAsk {
         };
         let mut options: Vec<MenuOption> = question.options.iter().map(option).collect();
         if ticked.is_some() {
-            options.push(MenuOption { label: "These".to_owned(), detail: "space ticks".to_owned(), ..MenuOption::default() });
+            options.push(MenuOption { label: "The ticked ones".to_owned(), ..MenuOption::default() });
         }
         let own = MenuOption { label: "In your own words".to_owned(), takes_words: true, ..MenuOption::default() };
         options.push(own);
@@ -105,6 +105,16 @@ impl ChoicesAsk {
     fn ticked(&self) -> Vec<usize> {
         let ticked = self.menu.options.iter().enumerate().filter(|(_, option)| option.ticked == Some(true));
         ticked.map(|(at, _)| at).collect()
+    }
+
+    /// What keys do.
+    pub(crate) fn hint(&self) -> &'static str {
+        let ticks = self.menu.options.iter().any(|option| option.ticked.is_some());
+        match (&self.menu.words, ticks) {
+            (Some(_), _) => "enter sends it, esc goes back",
+            (None, true) => "space ticks, enter takes the ticked ones, esc does not answer",
+            (None, false) => "enter chooses, esc does not answer",
+        }
     }
 
     pub(crate) fn paste(&mut self, text: &str) {

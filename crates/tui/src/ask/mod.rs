@@ -70,6 +70,14 @@ impl Ask {
         }
     }
 
+    /// What keys do.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Permission(ask) => ask.hint(),
+            Self::Choices(ask) => ask.hint(),
+        }
+    }
+
     /// What can be answered, in so many rows.
     pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
         match self {
