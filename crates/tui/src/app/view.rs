@@ -10,6 +10,8 @@ use crate::screen::Live;
 use crate::status::moving;
 use crate::text::{Line, Role, Span};
 
+/// How many completions are shown.
+const POPUP: usize = 8;
 /// How many rows the input line takes at most.
 const INPUT: usize = 10;
 /// How many rows the list of things to do takes at most.
@@ -76,14 +78,16 @@ impl App {
             live.lines.push(Line::of(format!("{hint}{more}"), Role::Faint).cut(columns));
             return live;
         }
-        if let Some(picking) = &self.picking {
-            return picking.view(columns, self.size.rows);
+        if let Some(picking) = &mut self.picking {
+            return picking.view(columns, rows);
         }
         let mut live = self.input();
         if let Some(search) = &self.search {
             live.lines = search.view(columns);
             live.cursor = None;
-        } else if let Some((_, popup)) = &self.popup {
+        } else if let Some((_, popup)) = &mut self.popup {
+            // The foot goes before rows of the list do.
+            popup.set_rows(POPUP.min(rows.saturating_sub(live.lines.len())));
             live.lines.extend(popup.view(columns));
         }
         let small = self.size.rows < 16;
