@@ -125,7 +125,7 @@ impl App {
             self.hint = Some("no agent works, and no command runs in the background".to_owned());
             return;
         }
-        self.picking = Some(Picking::new("At work; enter stops the chosen one, esc leaves", Of::Work, items));
+        self.picking = Some(Picking::new("At work: enter stops one, esc leaves", Of::Work, items));
     }
 
     /// A line while a list is shown: a number picks, anything else leaves.

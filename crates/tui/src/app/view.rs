@@ -82,9 +82,10 @@ impl App {
             return picking.view(columns, rows);
         }
         let mut live = self.input();
-        if let Some(search) = &self.search {
+        if let Some(search) = &mut self.search {
+            search.set_rows(rows.saturating_sub(2));
             live.lines = search.view(columns);
-            live.cursor = None;
+            live.cursor = Some((0, search.column().min(columns.saturating_sub(1))));
         } else if let Some((_, popup)) = &mut self.popup {
             // The foot goes before rows of the list do.
             popup.set_rows(POPUP.min(rows.saturating_sub(live.lines.len())));

@@ -132,7 +132,9 @@ fn row(item: &Item, is_selected: bool, column: usize, width: usize) -> Line {
     let sign = if is_selected { Span::new("› ", Role::Accent) } else { Span::plain("  ") };
     let plain = if is_selected { Look::of(Role::Accent) } else { Look::default() };
     let mut spans = vec![sign];
-    spans.extend(label(item, plain, column));
+    // What nothing is said about may take the whole row.
+    let whole = if item.detail.is_empty() { width.saturating_sub(2) } else { column };
+    spans.extend(label(item, plain, whole.max(column)));
     let used: usize = spans.iter().map(Span::width).sum();
     let room = width.saturating_sub(column + 4);
     if !item.detail.is_empty() && room > 0 {
