@@ -43,7 +43,7 @@ pub(crate) fn title(start: &ToolStart) -> Vec<Span> {
 /// What a call is about, in a line: the argument that says it best.
 pub(crate) fn about(input: &Value) -> String {
     const TELLING: &[&str] = &[
-        "command", "pattern", "query", "file_path", "absolute_path", "notebook_path", "url", "path", "description",
+        "command", "file_path", "absolute_path", "notebook_path", "pattern", "query", "url", "path", "description",
         "skill", "image", "prompt", "thought", "name", "id",
     ];
     let Some(object) = input.as_object() else { return String::new() };
@@ -99,7 +99,7 @@ fn result(end: &ToolEnd, extent: Extent) -> Vec<Line> {
     match end.end {
         Finish::Done if end.success => {}
         Finish::Cancelled => return under(vec![Line::of("stopped", Role::Warning)]),
-        Finish::Denied => return under(vec![Line::of(one_line(&text()), Role::Warning)]),
+        Finish::Denied => return under(vec![Line::words([Span::new(one_line(&text()), Role::Warning)])]),
         Finish::Done | Finish::Refused | Finish::Hooked | Finish::Failed | Finish::Crashed | Finish::Unknown => {
             return under(some(&text(), ERROR_LINES, extent, Role::Bad));
         }

@@ -72,8 +72,10 @@ impl Status {
             }
             SessionEvent::ToolEnd(end) => {
                 self.calls.remove(end.result.id.as_str());
-                if !self.calls.is_empty() {
-                    self.does(&format!("runs {}", count(self.calls.len(), "call")), now);
+                // Behind the last one a model is asked again, which takes a moment to begin.
+                match self.calls.len() {
+                    0 => self.does("waits for a model", now),
+                    left => self.does(&format!("runs {}", count(left, "call")), now),
                 }
             }
             SessionEvent::AgentEvent { event, .. } => {
@@ -135,17 +137,10 @@ impl Status {
 
     /// What it does, with a sign that moves while it does.
     pub(crate) fn activity(&self, now: Duration) -> Option<Line> {
-        const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
         let (doing, since) = self.doing.as_ref()?;
-        let beat = usize::try_from(now.as_millis() / BEAT.as_millis()).unwrap_or(0) % SIGNS.len();
-        let sign = SIGNS.get(beat).copied().unwrap_or("·");
         let begun = self.since.unwrap_or(*since);
         let passed = time_in_seconds(now.saturating_sub(begun));
-        Some(Line::words([
-            Span::new(format!("{sign} "), Role::Accent),
-            Span::plain(doing),
-            Span::new(format!(" · {passed} · esc interrupts"), Role::Faint),
-        ]))
+        Some(moving(doing, &format!(" · {passed} · esc interrupts"), now))
     }
 
     /// The line below the input.
@@ -156,33 +151,44 @@ impl Status {
             Mode::Plan => Span::new("plans only", Role::Accent),
             Mode::Bypass => Span::new("asks nothing", Look::of(Role::Bad).bold()),
         };
-        let mut pieces = vec![mode];
-        pieces.push(Span::new(self.who(), Role::Plain));
-        pieces.extend(self.fullness().map(|text| Span::new(text, self.fullness_role())));
-        if self.cost > 0.0 {
-            pieces.push(Span::new(dollars(self.cost), Role::Faint));
-        }
-        pieces.extend(more.iter().map(|text| Span::new(text, Role::Faint)));
-        pieces.extend(self.title.iter().map(|title| Span::new(one_line(title), Role::Faint)));
-        fitted(pieces, columns)
+        let faint = |text: String| Span::new(text, Role::Faint);
+        let cost = (self.cost > 0.0).then(|| faint(dollars(self.cost)));
+        let more = more.iter().cloned().chain(self.title.iter().map(|title| one_line(title))).map(faint);
+        let rest: Vec<Span> = cost.into_iter().chain(more).collect();
+        // Who answers and how full the window is are said in short before they are not said at all.
+        let ways = self.who().into_iter().flat_map(|who| self.fullness().map(|full| (who.clone(), full)));
+        let pieces = |(who, full): (String, Option<String>)| {
+            let full = full.map(|text| Span::new(text, self.fullness_role()));
+            [mode.clone(), Span::plain(who)].into_iter().chain(full).collect::<Vec<_>>()
+        };
+        let ways: Vec<Vec<Span>> = ways.map(pieces).collect();
+        let fits = |way: &&Vec<Span>| fitted((*way).clone(), usize::MAX).width() <= columns;
+        let way = ways.iter().find(fits).or(ways.last()).cloned().unwrap_or_default();
+        fitted(way.into_iter().chain(rest).collect(), columns)
     }
 
-    /// Who really answers, and what was asked for.
-    fn who(&self) -> String {
+    /// Who really answers and what was asked for, and shorter ways to say it.
+    fn who(&self) -> Vec<String> {
         let asked = if self.model.is_empty() { "routed" } else { &self.model };
-        match (&self.target, &self.virtual_model) {
-            (None, _) => asked.to_owned(),
-            (Some(target), Some(kind)) => format!("{target} ({kind})"),
-            (Some(target), None) if *target == self.model => target.clone(),
-            (Some(target), None) => format!("{target} ({asked})"),
-        }
+        let Some(target) = &self.target else { return vec![asked.to_owned()] };
+        let model = target.split_once(',').map_or(target.as_str(), |(_, model)| model);
+        let long = match &self.virtual_model {
+            Some(kind) => format!("{target} ({kind})"),
+            None if *target == self.model => target.clone(),
+            None => format!("{target} ({asked})"),
+        };
+        vec![long, target.clone(), model.to_owned()]
     }
 
-    fn fullness(&self) -> Option<String> {
+    /// How full the window is, in full and in short.
+    fn fullness(&self) -> [Option<String>; 2] {
         let Window { tokens: used, limit } = self.window;
         match limit.filter(|limit| *limit > 0) {
-            Some(limit) => Some(format!("{}/{} {}%", tokens(used), tokens(limit), used * 100 / limit)),
-            None => (used > 0).then(|| format!("{} tokens", tokens(used))),
+            Some(limit) => {
+                let percent = format!("{}%", used * 100 / limit);
+                [Some(format!("{}/{} {percent}", tokens(used), tokens(limit))), Some(percent)]
+            }
+            None => [(); 2].map(|()| (used > 0).then(|| format!("{} tokens", tokens(used)))),
         }
     }
 
@@ -200,23 +206,25 @@ impl Status {
         if !open || at_most == 0 {
             return Vec::new();
         }
-        let line = |todo: &Todo| match todo.status {
-            TodoStatus::Completed => Line::of(todo.to_string(), Role::Faint),
-            TodoStatus::InProgress => Line::of(todo.to_string(), Look::of(Role::Accent).bold()),
-            TodoStatus::Pending => Line::of(todo.to_string(), Role::Plain),
-        };
         if self.todos.len() <= at_most {
-            return self.todos.iter().map(line).collect();
+            return self.todos.iter().map(todo_line).collect();
         }
         let done = self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
-        let head = Line::of(format!("{done} of {} done", self.todos.len()), Role::Faint);
+        let done = format!("{done} of {} done", self.todos.len());
+        let first = self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress);
+        if let (1, Some(todo)) = (at_most, first) {
+            let mut line = Line::of(format!("{done}  "), Role::Faint);
+            line.spans.extend(todo_line(todo).spans);
+            return vec![line];
+        }
+        let head = Line::of(done, Role::Faint);
         let open = self.todos.iter().filter(|todo| todo.status != TodoStatus::Completed);
-        std::iter::once(head).chain(open.map(line)).take(at_most).collect()
+        std::iter::once(head).chain(open.map(todo_line)).take(at_most).collect()
     }
 
     /// Commands in the background that run, in a line each.
-    pub(crate) fn shell_lines(&self) -> Vec<Line> {
-        self.running_shells().map(shell_line).collect()
+    pub(crate) fn shell_lines(&self, columns: usize) -> Vec<Line> {
+        self.running_shells().map(|shell| shell_line(shell, columns)).collect()
     }
 
     pub(crate) fn running_shells(&self) -> impl Iterator<Item = &Shell> {
@@ -224,11 +232,27 @@ impl Status {
     }
 }
 
+fn todo_line(todo: &Todo) -> Line {
+    match todo.status {
+        TodoStatus::Completed => Line::of(todo.to_string(), Role::Faint),
+        TodoStatus::InProgress => Line::of(todo.to_string(), Look::of(Role::Accent).bold()),
+        TodoStatus::Pending => Line::of(todo.to_string(), Role::Plain),
+    }
+}
+
+/// Something that goes on, with a sign that moves while it does.
+pub(crate) fn moving(what: &str, more: &str, now: Duration) -> Line {
+    const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+    let beat = usize::try_from(now.as_millis() / BEAT.as_millis()).unwrap_or(0) % SIGNS.len();
+    let sign = SIGNS.get(beat).copied().unwrap_or("·");
+    Line::words([Span::new(format!("{sign} "), Role::Accent), Span::plain(what), Span::new(more, Role::Faint)])
+}
+
 /// How often what moves does.
 pub(crate) const BEAT: Duration = Duration::from_millis(120);
 
-/// A command in the background in a line.
-pub(crate) fn shell_line(shell: &Shell) -> Line {
+/// A command in the background in a line, of which the command is cut where there is no room.
+fn shell_line(shell: &Shell, columns: usize) -> Line {
     let state = match shell.state {
         ShellState::Running => "runs".to_owned(),
         ShellState::Exited { code } => format!("exited with {code}"),
@@ -236,12 +260,11 @@ pub(crate) fn shell_line(shell: &Shell) -> Line {
         ShellState::Killed => "killed".to_owned(),
     };
     let passed = time(Duration::from_millis(shell.duration_ms));
-    let figures = format!("  {state} · {passed} · {}", bytes(shell.printed));
-    Line::words([
-        Span::new("& ", Role::Accent),
-        Span::plain(one_line(&shell.command)),
-        Span::new(figures, Role::Faint),
-    ])
+    let figures = Span::new(format!("  {state} · {passed} · {}", bytes(shell.printed)), Role::Faint);
+    let command = [Span::new("& ", Role::Accent), Span::plain(one_line(&shell.command))];
+    let mut line = Line::new(command).cut(columns.saturating_sub(figures.width()));
+    line.spans.push(figures);
+    line
 }
 
 /// Whole seconds: what moves is the sign, and a figure that changed with it would only flicker.
@@ -255,7 +278,7 @@ fn text_of(prompt: &rail_proto::Prompt) -> String {
     texts.join("\n")
 }
 
-/// As many pieces as fit in a line, from the left.
+/// The pieces that fit in a line, those to the left before others.
 fn fitted(pieces: Vec<Span>, columns: usize) -> Line {
     let mut spans: Vec<Span> = Vec::new();
     let mut used = 0;
@@ -263,7 +286,7 @@ fn fitted(pieces: Vec<Span>, columns: usize) -> Line {
         let between = if spans.is_empty() { "" } else { " · " };
         let cells = width(between) + piece.width();
         if used + cells > columns && !spans.is_empty() {
-            break;
+            continue;
         }
         used += cells;
         spans.push(Span::new(between, Role::Faint));

@@ -25,6 +25,8 @@ pub(crate) struct Talk {
     thought: Option<Thought>,
     calls: Vec<Call>,
     agents: Vec<Agent>,
+    /// The calls whose agents have ended; what these took is shown, and their calls have yet to end.
+    told: Vec<String>,
     /// The last result, to be shown in the other form.
     last: Option<(Option<ToolStart>, ToolEnd)>,
     finished: Vec<Line>,
@@ -81,6 +83,7 @@ impl Talk {
             thought: None,
             calls: Vec::new(),
             agents: Vec::new(),
+            told: Vec::new(),
             last: None,
             finished: Vec::new(),
             before: Kind::Nothing,
@@ -91,6 +94,7 @@ impl Talk {
     pub(crate) fn rest(&mut self) {
         self.calls.clear();
         self.agents.clear();
+        self.told.clear();
     }
 
     /// The lines that were finished since the last time.
@@ -308,8 +312,12 @@ impl Talk {
         let id = end.result.id.as_str();
         let at = self.calls.iter().position(|call| call.start.id == id);
         let start = at.map(|at| self.calls.remove(at).start);
-        let lines = call::ended(start.as_ref(), end, self.extent);
-        self.block(Kind::Call, lines);
+        let told = self.told.iter().position(|told| told == id).map(|at| self.told.remove(at)).is_some();
+        // The lines of an agent say what became of its call.
+        if !(told && end.success && self.extent == Extent::Condensed) {
+            let lines = call::ended(start.as_ref(), end, self.extent);
+            self.block(Kind::Call, lines);
+        }
         self.last = Some((start, end.clone()));
     }
 
@@ -334,6 +342,7 @@ impl Talk {
     fn agent_ended(&mut self, ended: &AgentEnded) {
         let Some(at) = self.agents.iter().position(|agent| agent.began.id == ended.id) else { return };
         let Agent { began, .. } = self.agents.remove(at);
+        self.told.push(ended.id.clone());
         let AgentEnded { tool_uses, cost_usd, duration_ms, reason, .. } = ended;
         let mut figures = vec![
             count(usize::try_from(*tool_uses).unwrap_or(usize::MAX), "tool use"),
@@ -409,22 +418,28 @@ impl Talk {
         if let Some(thought) = &self.thought {
             let line = thought.text.trim_end().lines().next_back().unwrap_or_default();
             let look = Look::of(Role::Faint).italic();
+            if self.before != Kind::Nothing {
+                lines.push(Line::empty());
+            }
             let text = match self.extent {
                 Extent::Condensed => one_line(line),
                 Extent::Verbose => line.to_owned(),
             };
             lines.push(Line::words([Span::new(text, look)]));
         }
-        let quiet = |call: &&Call| !self.agents.iter().any(|agent| agent.began.id == call.start.id);
+        let quiet = |call: &&Call| {
+            let id = &call.start.id;
+            !(self.told.contains(id) || self.agents.iter().any(|agent| agent.began.id == *id))
+        };
         let calls: Vec<&Call> = self.calls.iter().filter(quiet).collect();
         if !(calls.is_empty() && self.agents.is_empty()) && (self.before != Kind::Nothing || !lines.is_empty()) {
             lines.push(Line::empty());
         }
         for call in calls {
-            lines.extend(running(call, now));
+            lines.extend(running(call, now, self.width));
         }
         for agent in &self.agents {
-            lines.extend(working(agent, now));
+            lines.extend(working(agent, now, self.width));
         }
         last(lines, at_most)
     }
@@ -456,7 +471,7 @@ pub(crate) fn user_lines(text: &str) -> Vec<Line> {
     text.lines().enumerate().map(line).collect()
 }
 
-fn running(call: &Call, now: Duration) -> Vec<Line> {
+fn running(call: &Call, now: Duration, width: usize) -> Vec<Line> {
     let mut head = vec![Span::new("◦ ", Role::Accent)];
     head.extend(call::title(&call.start));
     let passed = now.saturating_sub(call.since);
@@ -466,12 +481,17 @@ fn running(call: &Call, now: Duration) -> Vec<Line> {
     let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
     if let Some(progress) = &call.progress {
         let line = progress.trim_end().lines().next_back().unwrap_or_default();
-        lines.extend(under(vec![Line::of(one_line(line), Role::Faint)]));
+        lines.extend(in_short(one_line(line), width));
     }
     lines
 }
 
-fn working(agent: &Agent, now: Duration) -> Vec<Line> {
+/// One row below a head.
+fn in_short(text: String, width: usize) -> impl Iterator<Item = Line> {
+    under(vec![Line::of(text, Role::Faint)]).into_iter().map(move |line| line.cut(width))
+}
+
+fn working(agent: &Agent, now: Duration, width: usize) -> Vec<Line> {
     let head = [
         Span::new("◦ ", Role::Accent),
         Span::new(&agent.began.kind, Look::default().bold()),
@@ -481,7 +501,7 @@ fn working(agent: &Agent, now: Duration) -> Vec<Line> {
     let passed = time(now.saturating_sub(agent.since));
     let doing = format!("{uses} · {} tokens · {passed} · {}", tokens(agent.tokens), one_line(&agent.doing));
     let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
-    lines.extend(under(vec![Line::of(doing, Role::Faint)]));
+    lines.extend(in_short(doing, width));
     lines
 }
 

@@ -190,6 +190,31 @@ impl Line {
         self.spans.iter().map(Span::width).sum()
     }
 
+    /// The same in so many cells, with a sign that there is more where it does not fit.
+    pub fn cut(self, columns: usize) -> Self {
+        if self.width() <= columns {
+            return self;
+        }
+        let Self { spans, flow } = self;
+        let (mut kept, mut room) = (Vec::new(), columns.saturating_sub(1));
+        for span in spans {
+            let end = span.text().grapheme_indices(true).find(|(_, grapheme)| {
+                let cells = width(grapheme);
+                let fits = cells <= room;
+                room = room.saturating_sub(cells);
+                !fits
+            });
+            let Some((at, _)) = end else {
+                kept.push(span);
+                continue;
+            };
+            let text = span.text().get(..at).unwrap_or_default();
+            kept.push(Span::new(if columns > 0 { format!("{text}…") } else { String::new() }, span.look));
+            break;
+        }
+        Self { spans: kept, flow }
+    }
+
     /// Its text without looks.
     pub fn text(&self) -> String {
         self.spans.iter().map(Span::text).collect()
@@ -256,6 +281,14 @@ mod tests {
         for (text, shown) in cases {
             assert_eq!(harmless(text), shown);
         }
+    }
+
+    #[test]
+    fn a_line_is_cut_to_its_room() {
+        let line = Line::new([Span::plain("ab "), Span::new("日本語", Role::Code)]);
+        let cut = |columns| line.clone().cut(columns).text();
+        let texts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(cut);
+        assert_eq!(texts, ["", "…", "a…", "ab…", "ab …", "ab …", "ab 日…", "ab 日…", "ab 日本…", "ab 日本語"]);
     }
 
     #[test]

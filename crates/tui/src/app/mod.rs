@@ -202,11 +202,8 @@ impl App {
                 self.ask(Ask::Choices(Box::new(ChoicesAsk::new(id.clone(), choices.clone()))));
             }
             SessionEvent::Withdrawn { id } => self.answered(id),
-            SessionEvent::Done(_) => {
-                while let Some(id) = self.asks.front().map(|ask| ask.id().to_owned()) {
-                    self.answered(&id);
-                }
-            }
+            // Nobody waits for answers any more, also not to questions whose turn has not come.
+            SessionEvent::Done(_) => self.asks.clear(),
             SessionEvent::Closed => {
                 self.closed = true;
                 self.out.push(Out::End(End::Quit));

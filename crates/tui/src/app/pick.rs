@@ -9,6 +9,7 @@ use crate::host::{Item, PickerKind};
 use crate::screen::Live;
 use crate::text::{Line, Look, Role, Span};
 use crate::theme::Theme;
+use crate::wrap::{Long, rows as rows_of};
 
 /// A list that the user picks from.
 pub(super) struct Picking {
@@ -30,6 +31,8 @@ enum Of {
 
 /// How many rows of a list are shown.
 const ROWS: usize = 10;
+/// How many rows of what is known of an entry are kept free for it.
+const MORE: usize = 2;
 
 impl Picking {
     fn new(title: &str, of: Of, items: Vec<Item>) -> Self {
@@ -60,17 +63,26 @@ impl Picking {
         lines
     }
 
-    /// The list, and what is known of the entry that is chosen.
-    pub(super) fn view(&self, width: usize, rows: usize) -> Live {
-        let mut lines = vec![Line::words([Span::new(&self.title, Look::default().bold())])];
+    /// The list, and what is known of the entry that is chosen, in so many rows.
+    pub(super) fn view(&mut self, width: usize, rows: usize) -> Live {
+        let mut lines = vec![Line::words([Span::new(&self.title, Look::default().bold())]).cut(width)];
+        // What is known of an entry has as many rows as the list leaves, but always some.
+        self.picker.set_rows(ROWS.min(rows.saturating_sub(lines.len() + 1 + MORE)));
         lines.extend(self.picker.view(width));
+        let mut room = rows.saturating_sub(lines.len());
         let more = self.picker.selected().and_then(|at| self.items.get(at)).map(|item| item.more.as_slice());
-        let room = rows.saturating_sub(lines.len() + 2);
-        let more = more.unwrap_or_default().iter().take(room);
-        lines.extend(more.map(|text| Line::hanging([Span::new(format!("    {text}"), Role::Faint)], vec![Span::plain("      ")])));
+        for text in more.unwrap_or_default() {
+            let line = Line::hanging([Span::new(format!("    {text}"), Role::Faint)], vec![Span::plain("      ")]);
+            let taken = rows_of(&line, width, Long::Split).len();
+            if taken > room {
+                break;
+            }
+            room -= taken;
+            lines.push(line);
+        }
         // The filter stands in the second line, behind its name.
         let column = "filter: ".len() + crate::text::width(self.picker.filter());
-        Live { lines, cursor: Some((1, column)) }
+        Live { lines, cursor: Some((1, column.min(width.saturating_sub(1)))) }
     }
 }
 
@@ -113,7 +125,7 @@ impl App {
             self.hint = Some("no agent works, and no command runs in the background".to_owned());
             return;
         }
-        self.picking = Some(Picking::new("At work; enter stops the chosen one, esc leaves", Of::Work, items));
+        self.picking = Some(Picking::new("At work: enter stops one, esc leaves", Of::Work, items));
     }
 
     /// A line while a list is shown: a number picks, anything else leaves.

@@ -35,7 +35,7 @@ impl App {
         let width = self.size.columns;
         let texts = |lines: Vec<Line>| lines.iter().map(Line::text).collect();
         if let Some(ask) = self.asks.front_mut() {
-            let mut lines = ask.view(width).lines;
+            let mut lines = ask.view(width, usize::MAX).lines;
             lines.push(Line::of("Answer with a number, or in your own words.", Role::Plain));
             return Waits::ForAnswer(texts(lines));
         }

@@ -7,8 +7,11 @@ use crate::call::{Extent, one_line};
 use crate::complete::is_shell;
 use crate::input::VimMode;
 use crate::screen::Live;
+use crate::status::moving;
 use crate::text::{Line, Role, Span};
 
+/// How many completions are shown.
+const POPUP: usize = 8;
 /// How many rows the input line takes at most.
 const INPUT: usize = 10;
 /// How many rows the list of things to do takes at most.
@@ -31,7 +34,8 @@ impl App {
         if let Some(shell) = &self.shell {
             let all: Vec<&str> = shell.output.lines().collect();
             let hidden = all.len().saturating_sub(OUTPUT);
-            lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint)));
+            lines.extend((!all.is_empty()).then(Line::empty));
+            lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint).cut(self.size.columns)));
         }
         lines.push(Line::empty());
         let above = lines.len();
@@ -42,45 +46,54 @@ impl App {
     /// All below the conversation: what it does, what is to be done, what the user types.
     fn below(&mut self, now: Duration) -> Live {
         let mut live = Live::default();
+        let columns = self.size.columns;
         let small = self.size.rows < 16;
         if self.asks.is_empty() {
             live.lines.extend(self.status.activity(now));
+            let own = self.shell.as_ref().map(|_| moving("your command runs", " · esc stops it", now));
+            live.lines.extend(own);
         }
         live.lines.extend(self.status.todo_lines(if small { 1 } else { TODOS }));
         if !small {
-            live.lines.extend(self.status.shell_lines().into_iter().take(3));
+            live.lines.extend(self.status.shell_lines(columns).into_iter().take(3));
         }
         let queued = |text: &String| Line::of(format!("queued: {}", one_line(text)), Role::Faint);
         live.lines.extend(self.status.queued.iter().take(3).map(queued));
-        let entry = self.entry();
+        // Rows are few: what only says how things are takes one each.
+        live.lines = live.lines.into_iter().map(|line| line.cut(columns)).collect();
+        let entry = self.entry(self.size.rows.saturating_sub(live.lines.len() + 1));
         live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(entry.lines);
         live
     }
 
-    /// Where the user is asked, picks or types.
-    fn entry(&mut self) -> Live {
+    /// Where the user is asked, picks or types, in so many rows.
+    fn entry(&mut self, rows: usize) -> Live {
         let columns = self.size.columns;
         if let Some(ask) = self.asks.front_mut() {
-            let mut live = ask.view(columns);
+            let mut live = ask.view(columns, rows.saturating_sub(1));
+            let hint = ask.hint();
             let more = self.asks.len() - 1;
             let more = if more > 0 { format!(" · {more} more to answer") } else { String::new() };
-            live.lines.push(Line::of(format!("enter chooses, esc says no{more}"), Role::Faint));
+            live.lines.push(Line::of(format!("{hint}{more}"), Role::Faint).cut(columns));
             return live;
         }
-        if let Some(picking) = &self.picking {
-            return picking.view(columns, self.size.rows);
+        if let Some(picking) = &mut self.picking {
+            return picking.view(columns, rows);
         }
         let mut live = self.input();
-        if let Some(search) = &self.search {
+        if let Some(search) = &mut self.search {
+            search.set_rows(rows.saturating_sub(2));
             live.lines = search.view(columns);
-            live.cursor = None;
-        } else if let Some((_, popup)) = &self.popup {
+            live.cursor = Some((0, search.column().min(columns.saturating_sub(1))));
+        } else if let Some((_, popup)) = &mut self.popup {
+            // The foot goes before rows of the list do.
+            popup.set_rows(POPUP.min(rows.saturating_sub(live.lines.len())));
             live.lines.extend(popup.view(columns));
         }
         let small = self.size.rows < 16;
         if self.popup.is_none() || !small {
-            live.lines.push(self.foot());
+            live.lines.push(self.foot().cut(columns));
         }
         live
     }
@@ -96,8 +109,9 @@ impl App {
         };
         let mut lines: Vec<Line> = view.rows.into_iter().enumerate().map(row).collect();
         if self.editor.is_empty() {
-            let what = if self.status.works() { "say more; it is taken in at the next step" } else { "what is to be done?" };
-            lines = vec![Line::new([Span::new("› ", Role::Accent), Span::new(what, Role::Faint)])];
+            let what = if self.status.works() { "say more; the next step takes it in" } else { "what is to be done?" };
+            let line = Line::new([Span::new("› ", Role::Accent), Span::new(what, Role::Faint)]);
+            lines = vec![line.cut(self.size.columns)];
         }
         Live { lines, cursor: Some((view.cursor.0, view.cursor.1 + 2)) }
     }

@@ -43,7 +43,7 @@ impl ChoicesAsk {
         };
         let mut options: Vec<MenuOption> = question.options.iter().map(option).collect();
         if ticked.is_some() {
-            options.push(MenuOption { label: "These".to_owned(), detail: "space ticks".to_owned(), ..MenuOption::default() });
+            options.push(MenuOption { label: "The ticked ones".to_owned(), ..MenuOption::default() });
         }
         let own = MenuOption { label: "In your own words".to_owned(), takes_words: true, ..MenuOption::default() };
         options.push(own);
@@ -107,13 +107,23 @@ impl ChoicesAsk {
         ticked.map(|(at, _)| at).collect()
     }
 
+    /// What keys do.
+    pub(crate) fn hint(&self) -> &'static str {
+        let ticks = self.menu.options.iter().any(|option| option.ticked.is_some());
+        match (&self.menu.words, ticks) {
+            (Some(_), _) => "enter sends it, esc goes back",
+            (None, true) => "space ticks, enter takes the ticked ones, esc does not answer",
+            (None, false) => "enter chooses, esc does not answer",
+        }
+    }
+
     pub(crate) fn paste(&mut self, text: &str) {
         if let Some(words) = &mut self.menu.words {
             words.paste(text);
         }
     }
 
-    pub(crate) fn view(&mut self, width: usize) -> Live {
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
         let mut live = Live::default();
         let at = self.answers.len();
         if let Some(question) = self.choices.questions.get(at) {
@@ -126,7 +136,7 @@ impl ChoicesAsk {
                 live.lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
             }
         }
-        let menu = self.menu.view(width);
+        let menu = self.menu.view(width, rows.saturating_sub(live.lines.len()));
         live.cursor = menu.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(menu.lines);
         live

@@ -2,9 +2,15 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::input::{Editor, Handled, Keys};
+use crate::input::{Editor, Handled, Keys, View};
 use crate::screen::Live;
 use crate::text::{Line, Look, Role, Span};
+use crate::wrap::{Long, rows as wrapped};
+
+/// How far what belongs to an option stands from the left.
+const INDENT: usize = 5;
+/// How many rows of the question options leave to it, if they can.
+const QUESTION: usize = 4;
 
 /// Answers to choose from, of which one is marked.
 pub(crate) struct Menu {
@@ -124,29 +130,52 @@ impl Menu {
     }
 
     /// The options, with a number each; the marked one has a sign, so that it is told without colours.
-    pub(crate) fn view(&mut self, width: usize) -> Live {
-        let mut live = Live::default();
-        for (at, option) in self.options.iter().enumerate() {
-            let marked = at == self.at;
-            let sign = if marked { "› " } else { "  " };
-            let tick = match option.ticked {
-                None => "",
-                Some(false) => "[ ] ",
-                Some(true) => "[x] ",
-            };
-            let look = if marked { Look::of(Role::Accent).bold() } else { Look::default() };
-            let mut spans = vec![Span::new(sign, Role::Accent), Span::new(format!("{}. {tick}{}", at + 1, option.label), look)];
-            if !option.detail.is_empty() {
-                spans.push(Span::new(format!("  {}", option.detail), Role::Faint));
-            }
-            live.lines.push(Line::hanging(spans, vec![Span::plain("     ")]));
-            if marked && let Some(editor) = &mut self.words {
-                let view = editor.view(width.saturating_sub(5).max(1), 5);
-                live.cursor = Some((live.lines.len() + view.cursor.0, view.cursor.1 + 5));
-                let indent = [Span::plain("     ")];
-                live.lines.extend(view.rows.into_iter().map(|row| row.behind(&indent)));
+    ///
+    /// Where rows are few, only the marked one is shown in full: what is asked should be seen as well.
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
+        let words = self.words.as_mut().map(|editor| editor.view(width.saturating_sub(INDENT).max(1), 5));
+        let all = 0..self.options.len();
+        let mut blocks: Vec<Vec<Line>> = all.filter_map(|at| self.option(at, words.as_ref())).collect();
+        let height = |blocks: &[Vec<Line>]| blocks.iter().flatten().map(|line| wrapped(line, width, Long::Split).len()).sum::<usize>();
+        if height(&blocks) + QUESTION > rows {
+            let others = blocks.iter_mut().enumerate().filter(|(at, _)| *at != self.at);
+            for line in others.flat_map(|(_, block)| block) {
+                *line = std::mem::take(line).cut(width);
             }
         }
+        // What is furthest from the marked one goes first.
+        let (mut from, mut to) = (0, blocks.len());
+        while to - from > 1 && height(blocks.get(from..to).unwrap_or_default()) > rows {
+            if self.at.saturating_sub(from) > to - 1 - self.at.min(to - 1) { from += 1 } else { to -= 1 }
+        }
+        let mut live = Live::default();
+        for (at, block) in blocks.into_iter().enumerate().take(to).skip(from) {
+            if let Some(words) = words.as_ref().filter(|_| at == self.at) {
+                live.cursor = Some((live.lines.len() + 1 + words.cursor.0, words.cursor.1 + INDENT));
+            }
+            live.lines.extend(block);
+        }
         live
+    }
+
+    /// The lines of an option, below the marked one with the words that are being typed.
+    fn option(&self, at: usize, words: Option<&View>) -> Option<Vec<Line>> {
+        let option = self.options.get(at)?;
+        let marked = at == self.at;
+        let sign = if marked { "› " } else { "  " };
+        let tick = match option.ticked {
+            None => "",
+            Some(false) => "[ ] ",
+            Some(true) => "[x] ",
+        };
+        let look = if marked { Look::of(Role::Accent).bold() } else { Look::default() };
+        let mut spans = vec![Span::new(sign, Role::Accent), Span::new(format!("{}. {tick}{}", at + 1, option.label), look)];
+        if !option.detail.is_empty() {
+            spans.push(Span::new(format!("  {}", option.detail), Role::Faint));
+        }
+        let indent = [Span::plain(" ".repeat(INDENT))];
+        let head = Line::hanging(spans, indent.to_vec());
+        let words = words.filter(|_| marked).into_iter().flat_map(|words| words.rows.iter().cloned());
+        Some(std::iter::once(head).chain(words.map(|row| row.behind(&indent))).collect())
     }
 }

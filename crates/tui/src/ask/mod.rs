@@ -70,11 +70,19 @@ impl Ask {
         }
     }
 
-    /// What can be answered.
-    pub(crate) fn view(&mut self, width: usize) -> Live {
+    /// What keys do.
+    pub(crate) fn hint(&self) -> &'static str {
         match self {
-            Self::Permission(ask) => ask.view(width),
-            Self::Choices(ask) => ask.view(width),
+            Self::Permission(ask) => ask.hint(),
+            Self::Choices(ask) => ask.hint(),
+        }
+    }
+
+    /// What can be answered, in so many rows.
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
+        match self {
+            Self::Permission(ask) => ask.view(width, rows),
+            Self::Choices(ask) => ask.view(width, rows),
         }
     }
 }

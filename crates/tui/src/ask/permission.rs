@@ -20,13 +20,13 @@ pub(crate) struct Permission {
 impl Permission {
     pub(crate) fn new(ask: PermissionAsk) -> Self {
         let (mut answers, mut options) = (vec![Answer::Once], vec![option("Yes, this once", "")]);
-        let lastings = [(Lasting::Session, "Yes, and until this session ends"), (Lasting::Always, "Yes, and always in this project")];
+        let lastings = [(Lasting::Session, "Yes, and until this session ends"), (Lasting::Always, "Yes, and from now on in this project")];
         if !ask.always_asks {
             for (at, offer) in ask.offers.iter().enumerate() {
                 for (lasting, label) in lastings {
                     answers.push(Answer::Offer { at, lasting });
                     let rules = offer.rules.join(", ");
-                    options.push(option(&format!("{label}: {}", offer.says), &rules));
+                    options.push(option(&format!("{label}{}", allows(&offer.says)), &rules));
                 }
             }
         }
@@ -110,15 +110,25 @@ impl Permission {
         Answered::By(Command::Answer { ask: self.ask.id.clone(), answer })
     }
 
+    /// What keys do.
+    pub(crate) fn hint(&self) -> &'static str {
+        if self.menu.words.is_some() { "enter sends it, esc goes back" } else { "enter chooses, esc says no" }
+    }
+
     pub(crate) fn paste(&mut self, text: &str) {
         if let Some(words) = &mut self.menu.words {
             words.paste(text);
         }
     }
 
-    pub(crate) fn view(&mut self, width: usize) -> Live {
-        self.menu.view(width)
+    pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
+        self.menu.view(width, rows)
     }
+}
+
+/// What an offer would allow, as the end of a sentence.
+fn allows(says: &str) -> String {
+    says.strip_prefix("lets the agent ").map_or_else(|| format!(": {says}"), |may| format!(" the agent may {may}"))
 }
 
 fn option(label: &str, detail: &str) -> MenuOption {

@@ -56,6 +56,12 @@ impl Popup {
         *self = Self::new(items, self.max_rows);
     }
 
+    /// Shows at most so many rows from now on.
+    pub fn set_rows(&mut self, max_rows: usize) {
+        self.max_rows = max_rows.max(1);
+        self.select(self.selected);
+    }
+
     /// The items.
     pub fn items(&self) -> &[Item] {
         &self.items
@@ -71,7 +77,9 @@ impl Popup {
         if index < self.items.len() {
             self.selected = index;
             let lowest = (index + 1).saturating_sub(self.max_rows);
-            self.top = self.top.clamp(lowest, index);
+            // With more rows than before, none stays empty below the last item.
+            let highest = index.min(self.items.len().saturating_sub(self.max_rows));
+            self.top = self.top.clamp(lowest, index).min(highest.max(lowest));
         }
     }
 
@@ -124,7 +132,9 @@ fn row(item: &Item, is_selected: bool, column: usize, width: usize) -> Line {
     let sign = if is_selected { Span::new("› ", Role::Accent) } else { Span::plain("  ") };
     let plain = if is_selected { Look::of(Role::Accent) } else { Look::default() };
     let mut spans = vec![sign];
-    spans.extend(label(item, plain, column));
+    // What nothing is said about may take the whole row.
+    let whole = if item.detail.is_empty() { width.saturating_sub(2) } else { column };
+    spans.extend(label(item, plain, whole.max(column)));
     let used: usize = spans.iter().map(Span::width).sum();
     let room = width.saturating_sub(column + 4);
     if !item.detail.is_empty() && room > 0 {
@@ -270,6 +280,11 @@ impl Picker {
                 other @ (Choice::Taken | Choice::Dismiss | Choice::Passed) => other,
             },
         }
+    }
+
+    /// Shows at most so many rows of the list from now on.
+    pub fn set_rows(&mut self, max_rows: usize) {
+        self.popup.set_rows(max_rows);
     }
 
     /// The line with the filter, and the rows below it.

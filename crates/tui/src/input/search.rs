@@ -4,6 +4,8 @@ use super::history::{Entry, History};
 use crate::complete::{Choice, Item, Popup, fuzzy, head};
 use crate::text::Line;
 
+/// What stands before the query.
+const TITLE: &str = "search: ";
 /// How many rows of hits are shown.
 const MAX_ROWS: usize = 8;
 /// How much of an entry a fuzzy search looks at, in bytes.
@@ -76,9 +78,19 @@ impl Search {
         Choice::Taken
     }
 
+    /// Shows at most so many hits from now on.
+    pub fn set_rows(&mut self, max_rows: usize) {
+        self.popup.set_rows(MAX_ROWS.min(max_rows));
+    }
+
+    /// The cell behind the query, where more of it would be typed.
+    pub fn column(&self) -> usize {
+        TITLE.len() + crate::text::width(&crate::text::harmless(&self.query))
+    }
+
     /// The line with the query, and the hits below it.
     pub fn view(&self, width: usize) -> Vec<Line> {
-        let head = head("search: ", &self.query, (self.hits.len(), self.entries.len()), width);
+        let head = head(TITLE, &self.query, (self.hits.len(), self.entries.len()), width);
         std::iter::once(head).chain(self.popup.view(width)).collect()
     }
 

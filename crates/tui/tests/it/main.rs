@@ -12,3 +12,8 @@ mod markdown;
 mod markdown_any;
 mod markdown_blocks;
 mod screen;
+mod screens;
+mod screens_ask;
+mod screens_script;
+mod screens_talk;
+mod screens_work;
