@@ -173,7 +173,8 @@ fn grid(stage: &mut Stage) -> String {
     let screen = stage.terminal.screen();
     let (rows, columns) = screen.size();
     let (row, column) = screen.cursor_position();
-    let cursor = if screen.hide_cursor() { "hidden".to_owned() } else { format!("{}:{}", row + 1, column + 1) };
+    let cursor =
+        if screen.hide_cursor() { "hidden".to_owned() } else { format!("{}:{}", row + 1, column + 1) };
     let texts: Vec<String> = screen.rows(0, columns.into()).map(|row| row.trim_end().to_owned()).collect();
     let used = texts.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
     let mut out = format!("── {columns}×{rows}, cursor {cursor}");

@@ -89,7 +89,8 @@ fn session(prepared: Prepared, flags: &AgentFlags) -> Result<End, Failure> {
 }
 
 fn start(prepared: &Prepared, flags: &AgentFlags) -> Start {
-    let info = |offered: slash::Offered| CommandInfo { name: offered.name, hint: offered.hint, help: offered.help };
+    let info =
+        |offered: slash::Offered| CommandInfo { name: offered.name, hint: offered.hint, help: offered.help };
     Start {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         home: prepared.env.home().map(|home| home.display().to_string()),
@@ -164,7 +165,9 @@ impl Talk {
         };
         output::to_stderr();
         let _ = handle.commands.send(Command::End);
-        let closed = async { while handle.events.recv().await.is_some_and(|numbered| numbered.event != SessionEvent::Closed) {} };
+        let closed = async {
+            while handle.events.recv().await.is_some_and(|numbered| numbered.event != SessionEvent::Closed) {}
+        };
         let _ = tokio::time::timeout(LAST_WORDS, closed).await;
         let _ = tokio::time::timeout(LAST_WORDS, running.join_next()).await;
         Ok(ended.context("the terminal can't be used")?)
