@@ -19,6 +19,7 @@ pub(super) struct Pane {
 }
 
 /// Whether there is a tmux. On a machine of CI there is.
+#[expect(clippy::disallowed_methods, reason = "whether this is CI is no setting of the product")]
 pub(super) fn is_there() -> bool {
     let found = tmux_command()
         .arg("-V")
@@ -28,7 +29,7 @@ pub(super) fn is_there() -> bool {
         .is_ok_and(|status| status.success());
     assert!(found || std::env::var_os("CI").is_none(), "tmux is missing; install the package `tmux`");
     if !found {
-        println!("skipped: there is no tmux");
+        eprintln!("skipped: there is no tmux");
     }
     found
 }
