@@ -13,6 +13,7 @@ mod markdown_any;
 mod markdown_blocks;
 mod screen;
 mod screens;
+mod screens_any;
 mod screens_ask;
 mod screens_script;
 mod screens_talk;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use rail_proto::SessionEvent;
-use rail_tui::screen::{Screen, Size};
+use rail_tui::screen::{Live, Screen, Size};
 use rail_tui::text::Line;
 use rail_tui::theme::Theme;
 use rail_tui::{App, News, Out, Start};
@@ -52,6 +52,7 @@ pub(crate) use script;
 pub(crate) struct Stage {
     pub(crate) app: App,
     pub(crate) terminal: vt100::Parser,
+    pub(crate) theme: Theme,
     screen: Screen,
     now: Duration,
     /// All that was finished.
@@ -63,8 +64,10 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(start: Start, (columns, rows): (u16, u16)) -> Self {
         let size = Size { columns: columns.into(), rows: rows.into() };
-        let screen = Screen::new(size, start.theme);
+        let theme = start.theme;
+        let screen = Screen::new(size, theme);
         let mut stage = Self {
+            theme,
             app: App::new(start, size),
             terminal: terminal(columns, rows),
             screen,
@@ -109,6 +112,7 @@ impl Stage {
         for out in self.app.take_out() {
             if let Out::Theme(theme) = out {
                 self.screen.set_theme(theme);
+                self.theme = theme;
             }
             self.outs.push(out);
         }
@@ -118,9 +122,17 @@ impl Stage {
         self.terminal.process(bytes.as_bytes());
     }
 
-    /// All rows there are, scrolled-off ones included, without blanks at their ends.
+    pub(crate) fn size(&self) -> Size {
+        self.screen.size()
+    }
+
+    pub(crate) fn live(&mut self) -> Live {
+        self.app.live(self.now)
+    }
+
+    /// All rows there are.
     pub(crate) fn everything(&mut self) -> Vec<String> {
-        rows(&mut self.terminal).into_iter().map(|(text, _)| text).collect()
+        texts(&mut self.terminal)
     }
 
     /// What is drawn step by step is what would be drawn at once: nothing is left behind.
@@ -132,7 +144,10 @@ impl Stage {
         let mut fresh = terminal(size.columns.try_into().unwrap(), size.rows.try_into().unwrap());
         let bytes = Screen::new(size, theme).frame(&self.finished, &self.app.live(self.now));
         fresh.process(bytes.as_bytes());
-        assert_eq!(rows(&mut self.terminal), rows(&mut fresh));
+        let (shown, wanted) = (rows(&mut self.terminal), rows(&mut fresh));
+        let differs = shown.iter().zip(&wanted).find(|(shown, wanted)| shown != wanted);
+        assert_eq!(differs, None, "of {} and {} rows", shown.len(), wanted.len());
+        assert_eq!(shown.len(), wanted.len());
         let cursor = |screen: &vt100::Screen| {
             let (row, column) = screen.cursor_position();
             // Where a hidden one stands is nobody's concern.
@@ -140,6 +155,11 @@ impl Stage {
         };
         assert_eq!(cursor(self.terminal.screen()), cursor(fresh.screen()));
     }
+}
+
+/// All rows of a terminal, scrolled-off ones included, without blanks at their ends.
+pub(crate) fn texts(terminal: &mut vt100::Parser) -> Vec<String> {
+    rows(terminal).into_iter().map(|(text, _)| text).collect()
 }
 
 /// All rows of a terminal from the first that scrolled off, each with its looks; empty ones at the end are left out.
@@ -163,7 +183,7 @@ fn rows(terminal: &mut vt100::Parser) -> Vec<(String, String)> {
     all
 }
 
-fn terminal(columns: u16, rows: u16) -> vt100::Parser {
+pub(crate) fn terminal(columns: u16, rows: u16) -> vt100::Parser {
     vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 100_000)
 }
 
