@@ -35,7 +35,7 @@ const KEYS: &str = "\
 | --- | --- |
 | enter | sends; while the agent works, its next step takes it in |
 | ctrl+j, shift+enter | a new line, as alt+enter and `\\` enter are |
-| esc | stops what runs; twice, if nothing does: to an earlier message |
+| esc | stops what runs; twice at rest: to an earlier message |
 | ctrl+c | stops what runs; twice: ends |
 | ctrl+d | ends, with nothing typed |
 | shift+tab | the next mode: asks, edits without asking, plans only |
