@@ -185,6 +185,11 @@ impl Talk {
         self.block(Kind::Said, lines);
     }
 
+    /// Lines that belong to what is right above.
+    pub(crate) fn show_below(&mut self, lines: Vec<Line>) {
+        self.finished.extend(lines);
+    }
+
     /// The first line; where the session is opened stands right below it.
     pub(crate) fn head(&mut self, line: Line) {
         self.block(Kind::Note, vec![line]);

@@ -137,3 +137,16 @@ fn a_plan() {
     let questions = vec![choice("Go ahead with this plan?", Pick::One, &options)];
     check("choice-plan", &start(), &chosen(About::LeavePlan { plan: plan.into() }, questions, ""));
 }
+
+#[test]
+fn answers_stay_in_the_conversation() {
+    check("answered-once", &start(), &asked(command(), "<CR>"));
+    check("answered-always", &start(), &asked(command(), "3"));
+    check("answered-no", &start(), &asked(command(), "5use cargo nextest<A-CR>and only here<CR>"));
+    let questions = || {
+        let what = [("Prices", ""), ("Pictures", ""), ("Searches", "")];
+        vec![choice("Where are entries kept?", Pick::One, STORES), choice("What is cached?", Pick::Several, &what)]
+    };
+    check("chosen", &start(), &chosen(About::Question, questions(), "2 <Down> <CR>"));
+    check("chosen-not", &start(), &chosen(About::Question, questions(), "2<Esc>"));
+}
