@@ -15,6 +15,7 @@ mod screen;
 mod screens;
 mod screens_any;
 mod screens_ask;
+mod screens_picture;
 mod screens_script;
 mod screens_talk;
 mod screens_work;

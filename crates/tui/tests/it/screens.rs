@@ -1,4 +1,5 @@
-//! Whole screens: a script of events and keys, and what a terminal shows of it at three sizes. `INSTA_UPDATE=always` writes what it shows now.
+//! Whole screens: a script of events and keys, and what a terminal shows of it at three sizes. `INSTA_UPDATE=always` writes what it shows now, and
+//! `RAIL_SCREENS=FOLDER` draws it as pictures.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -255,6 +256,7 @@ pub(crate) fn check(name: &str, start: &Start, steps: &[Step]) {
         stage.play(steps);
         stage.is_clean(start.theme);
         all.push_str(&grid(&mut stage));
+        look_at(&format!("{name}-{}", size.0), stage.terminal.screen(), start.theme);
         if size == SIZES[0] {
             shown = looks(stage.terminal.screen());
         }
@@ -270,9 +272,18 @@ pub(crate) fn check_themes(name: &str, start: &Start, steps: &[Step]) {
         let mut stage = Stage::new(start, SIZES[0]);
         stage.play(steps);
         stage.is_clean(*theme);
+        look_at(&format!("{name}-{}", theme.name()), stage.terminal.screen(), *theme);
         write!(all, "── {}\n{}", theme.name(), looks(stage.terminal.screen())).unwrap();
     }
     keep(name, &all);
+}
+
+/// A picture, where somebody wants to look at it.
+fn look_at(name: &str, screen: &vt100::Screen, theme: Theme) {
+    if let Some(folder) = std::env::var_os("RAIL_SCREENS") {
+        let path = std::path::Path::new(&folder).join(format!("{name}.svg"));
+        std::fs::write(path, crate::screens_picture::svg(screen, theme)).unwrap();
+    }
 }
 
 fn keep(name: &str, text: &str) {

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::screens::{Step, check, check_themes, script, typed};
 use crate::screens_script::*;
 
-fn asked(ask: PermissionAsk, keys: &str) -> Vec<Step> {
+pub(crate) fn asked(ask: PermissionAsk, keys: &str) -> Vec<Step> {
     let steps = script![text("I run the tests first."), call("ask", "Bash", ask.input.clone()), SessionEvent::Permission(ask), typed(keys)];
     begun("repair the parser").into_iter().chain(steps).collect()
 }
@@ -117,10 +117,15 @@ fn one_of_some() {
     check("choice-one", &start(), &chosen(About::Question, vec![choice("Where are entries kept?", Pick::One, STORES)], "<Down>"));
 }
 
+pub(crate) fn several() -> Vec<Step> {
+    let what = [("Prices", ""), ("Pictures", "up to 2 MB each"), ("Searches", "")];
+    let questions = vec![choice("Where are entries kept?", Pick::One, STORES), choice("What is cached?", Pick::Several, &what)];
+    chosen(About::Question, questions, "1<Down> <Down>")
+}
+
 #[test]
 fn several_of_some() {
-    let questions = vec![choice("Where are entries kept?", Pick::One, STORES), choice("What is cached?", Pick::Several, &[("Prices", ""), ("Pictures", "up to 2 MB each"), ("Searches", "")])];
-    check("choice-several", &start(), &chosen(About::Question, questions, "1<Down> <Down>"));
+    check("choice-several", &start(), &several());
 }
 
 #[test]

@@ -36,10 +36,9 @@ fn things_to_do() {
     check("todos-long", &start(), &working(script![SessionEvent::Todos(long), text("I go on.")]));
 }
 
-#[test]
-fn agents_at_work() {
+pub(crate) fn agents() -> Vec<Step> {
     let tool = |id: &str, tool: &str, input| in_agent(id, call("x", tool, input));
-    let steps = script![
+    working(script![
         text("Three agents look for it."),
         call("a", "Task", json!({"description": "Find callers of skip"})),
         call("b", "Task", json!({"description": "Read the grammar"})),
@@ -52,15 +51,19 @@ fn agents_at_work() {
         tool("b", "Read", json!({"file_path": "docs/a/rather/long/path/to/the/grammar/of/the/whole/language.md"})),
         in_agent("c", thinking("hm")),
         Step::Tick(8_300),
-    ];
-    check("agents", &start(), &working(steps.clone()));
+    ])
+}
+
+#[test]
+fn agents_at_work() {
+    check("agents", &start(), &agents());
     let ended = script![
         agent_ended("a", Reason::Answered),
         result("a", Finish::Done, "four callers", preview("four callers", 3)),
         agent_ended("b", Reason::Interrupted),
     ];
-    check("agents-ended", &start(), &working(steps.clone().into_iter().chain(ended).collect()));
-    check("agents-list", &start(), &working(steps.into_iter().chain(script![typed("<C-t>")]).collect()));
+    check("agents-ended", &start(), &[agents(), ended].concat());
+    check("agents-list", &start(), &[agents(), script![typed("<C-t>")]].concat());
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn commands_are_completed() {
     check("popup-commands-narrowed", &start(), &script![opened(), typed("/re<Down>")]);
 }
 
-fn files() -> News {
+pub(crate) fn files() -> News {
     let paths = ["Cargo.toml", "README.md", "crates/", "crates/shop/src/parser.rs", "crates/shop/src/parser/tokens.rs", "crates/shop/src/a/very/deep/folder/with/many/parts/in/it/that/is/longer/than/a/row/parser_tests.rs", "docs/parser.md"];
     News::Files(Arc::new(Files::new(paths)))
 }
@@ -129,8 +132,7 @@ fn history_is_searched() {
     check("history-search", &start(), &script![opened(), typed("<C-r>pars")]);
 }
 
-#[test]
-fn models_are_picked() {
+pub(crate) fn models() -> Vec<Step> {
     let item = |value: &str, detail: &str, more: &[&str]| Item {
         value: value.into(),
         label: value.into(),
@@ -143,9 +145,13 @@ fn models_are_picked() {
         item("openrouter,qwen3-coder", "262k window · $0.20 / $0.80", &["healthy"]),
         item("local,qwen2.5-coder:32b", "32k window · free", &["down since 4m: connection refused at 127.0.0.1:11434; asked again in 20s"]),
     ];
-    let picker = News::Picker(PickerKind::Models, items);
-    check("pick-model", &start(), &script![opened(), picker.clone()]);
-    check("pick-model-narrowed", &start(), &script![opened(), picker, typed("qwen<Down>")]);
+    script![opened(), News::Picker(PickerKind::Models, items)]
+}
+
+#[test]
+fn models_are_picked() {
+    check("pick-model", &start(), &models());
+    check("pick-model-narrowed", &start(), &[models(), script![typed("qwen<Down>")]].concat());
 }
 
 #[test]
