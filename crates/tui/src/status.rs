@@ -140,7 +140,7 @@ impl Status {
         let (doing, since) = self.doing.as_ref()?;
         let begun = self.since.unwrap_or(*since);
         let passed = seconds(now.saturating_sub(begun));
-        Some(moving(doing, &format!(" · {passed} · esc interrupts"), now))
+        Some(moving(doing, &format!(" · {passed} · esc stops it"), now))
     }
 
     /// The line below the input.

@@ -61,6 +61,9 @@ impl App {
         live.lines.extend(self.status.queued.iter().take(3).map(queued));
         // Rows are few: what only says how things are takes one each.
         live.lines = live.lines.into_iter().map(|line| line.cut(columns)).collect();
+        if live.lines.len() > 1 && !small {
+            live.lines.push(Line::empty());
+        }
         let entry = self.entry(self.size.rows.saturating_sub(live.lines.len() + 1));
         live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(entry.lines);
