@@ -208,7 +208,7 @@ fn grid(stage: &mut Stage) -> String {
     out
 }
 
-/// Rows that have looks, with these before each text: the colour of the text, that behind it, and letters for bold, italic, underlined, reversed.
+/// Rows that have looks, with these before each text: the colour of the text, that behind it, and letters for bold, dim, italic, underlined, reversed.
 fn looks(screen: &vt100::Screen) -> String {
     let rows = (0..screen.size().0.get()).map(|row| (row + 1, row_looks(screen, row)));
     rows.filter(|(_, looks)| !looks.is_empty()).map(|(row, looks)| format!("{row:2} {looks}\n")).collect()
@@ -240,7 +240,7 @@ fn look(cell: &vt100::Cell) -> String {
         look.push('/');
         look.push_str(&colour(cell.bgcolor()));
     }
-    let marks = [(cell.bold(), 'b'), (cell.italic(), 'i'), (cell.underline(), 'u'), (cell.inverse(), 'r')];
+    let marks = [(cell.bold(), 'b'), (cell.dim(), 'd'), (cell.italic(), 'i'), (cell.underline(), 'u'), (cell.inverse(), 'r')];
     look.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| mark));
     look
 }
