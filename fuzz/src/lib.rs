@@ -7,6 +7,7 @@ mod patch;
 mod pdf;
 mod repair;
 mod shell;
+mod web;
 
 pub use codec::codec;
 pub use config::config;
@@ -15,6 +16,7 @@ pub use patch::patch;
 pub use pdf::pdf;
 pub use repair::{arguments, extract, native, tolerant_json};
 pub use shell::shell;
+pub use web::web;
 
 use rail_wire::{Frame, Framer};
 

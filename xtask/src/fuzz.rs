@@ -24,6 +24,9 @@ const SEEDS: &str = "crates/wire/tests/corpus/";
 /// Files of a configuration, right and wrong.
 const CONFIGS: &str = "crates/config/tests/it/";
 
+/// Pages of the web.
+const PAGES: &str = "crates/web/tests/it/pages/";
+
 /// Recorded answers with calls in them, one a line; each is a seed of its own.
 const ANSWERS: &str = "crates/repair/tests/corpus/cases.jsonl";
 
@@ -128,6 +131,9 @@ fn copy_seeds(to: &Path) -> std::io::Result<()> {
     };
     for file in files().iter().filter(|file| file.starts_with(SEEDS)) {
         write(&file.trim_start_matches(SEEDS).replace('/', "-"), &fs::read(root().join(file))?)?;
+    }
+    for file in files().iter().filter(|file| file.starts_with(PAGES)) {
+        write(&file.trim_start_matches(PAGES).replace('/', "-"), &fs::read(root().join(file))?)?;
     }
     let is_config =
         |file: &&String| file.starts_with(CONFIGS) && (file.ends_with(".toml") || file.ends_with(".json"));

@@ -9,8 +9,9 @@ use rail_config::found::from_environment;
 use rail_config::{Env, Loaded};
 use rail_model::{
     Delta, Event, Extras, Media, MediaKind, MediaSource, Message, Part, PartBody, Purpose, Request, Role,
-    ToolDecl, ToolKind, Usage,
+    Stop, ToolDecl, ToolKind, Usage,
 };
+use rail_proto::Spent;
 use rail_route::{
     Attempt, Client, Health, Plan, PlanInput, Routing, Sessions, Skipped, Target, VisionInput,
     document_vision, estimate, facts, is_minimax_vl, named_vision, plan, vision,
@@ -21,7 +22,9 @@ use rail_upstream::{Fix, Upstream};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::plans::{self, bytes, cost, counted, leave_out_unpriced, nobody};
+use crate::bill::Bill;
+use crate::plans::{self, bytes, leave_out_unpriced, nobody};
+use crate::team::Purse;
 
 /// How long an answer may take, all that is tried for it included.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -36,23 +39,10 @@ pub struct AsideParts {
     pub env: Env,
     /// The session's model.
     pub model: String,
-    /// What may be paid for; with a budget nobody is asked whose price is not known.
-    pub budget: Option<f64>,
-    /// Whether something may be spent at all, asked before every request; why not, in a sentence.
-    pub may: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
-    /// Hears what each answer took.
-    pub heard: Arc<dyn Fn(AsideSpent) + Send + Sync>,
-}
-
-/// What an answer took that was asked for outside of the conversation.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AsideSpent {
-    /// Who answered, `provider,model`.
-    pub target: String,
-    /// The tokens, as reported, or estimated where nothing was.
-    pub usage: Usage,
-    /// The price, where it is known.
-    pub cost_usd: Option<f64>,
+    /// What it is paid from; with a budget in dollars nobody is asked whose price is not known.
+    pub purse: Arc<Purse>,
+    /// Hears what each answer took, also one that was not heard to its end; estimated where nothing was reported.
+    pub heard: Arc<dyn Fn(Spent) + Send + Sync>,
 }
 
 /// Asks models for tools, outside of the conversation.
@@ -94,13 +84,15 @@ impl Aside {
     }
 
     async fn answer(&self, inquiry: Inquiry) -> Result<Told, String> {
-        (self.parts.may)()?;
+        self.parts.purse.open()?;
+        let asker = inquiry.asker;
         let request = Request {
             model: self.model(),
             system: inquiry.system.into_iter().map(Part::text).collect(),
             messages: vec![Message::new(Role::User, inquiry.parts)],
             sampling: rail_model::Sampling {
                 max_output: inquiry.max_output,
+                stop: inquiry.stop,
                 ..rail_model::Sampling::default()
             },
             stream: true,
@@ -111,15 +103,16 @@ impl Aside {
         if plan.attempts.is_empty() {
             return Err(nobody(&plan, &self.parts.loaded));
         }
-        self.ask_in_turn(plan, &request).await
+        self.ask_in_turn(plan, &request, &asker).await
     }
 
     fn plan(&self, to: &Inquired, request: &Request) -> Result<Plan, String> {
-        let AsideParts { upstream, loaded, budget, .. } = &self.parts;
+        let AsideParts { upstream, loaded, purse, .. } = &self.parts;
+        let budget = purse.usd();
         let mut plan = match to {
             Inquired::Background => {
                 let now = Instant::now().into_std();
-                return Ok(plans::plan(upstream, loaded, &Sessions::default(), request, *budget, now));
+                return Ok(plans::plan(upstream, loaded, &Sessions::default(), request, budget, now));
             }
             Inquired::Vision { model: Some(named) } => named_vision(&self.routing, named),
             Inquired::Vision { model: None } | Inquired::Document => {
@@ -155,7 +148,7 @@ impl Aside {
     }
 
     /// Asks one after the other. Those in a row that speak a protocol are one plan.
-    async fn ask_in_turn(&self, mut plan: Plan, request: &Request) -> Result<Told, String> {
+    async fn ask_in_turn(&self, mut plan: Plan, request: &Request, asker: &str) -> Result<Told, String> {
         let mut left = std::mem::take(&mut plan.attempts);
         let one_at_a_time = |attempt: &Attempt| is_minimax_vl(&attempt.target);
         // One image a call is no way to compare several: it is the last resort then.
@@ -166,11 +159,10 @@ impl Aside {
         while !left.is_empty() {
             let several = left.iter().take_while(|attempt| !one_at_a_time(attempt)).count();
             let now: Vec<Attempt> = left.drain(..several.max(1)).collect();
+            let those = Plan { attempts: now.clone(), ..plan.clone() };
             let asked = match now.first() {
-                Some(attempt) if several == 0 => self.look(attempt, request).await,
-                Some(_) | None => {
-                    self.converse(&Plan { attempts: now.clone(), ..plan.clone() }, request).await
-                }
+                Some(attempt) if several == 0 => self.look(attempt, &those, request, asker).await,
+                Some(_) | None => self.converse(&those, request, asker).await,
             };
             match asked {
                 Ok(told) => return Ok(told),
@@ -187,17 +179,30 @@ impl Aside {
     }
 
     /// Asks those who speak a protocol.
-    async fn converse(&self, plan: &Plan, request: &Request) -> Result<Told, Unanswered> {
+    async fn converse(&self, plan: &Plan, request: &Request, asker: &str) -> Result<Told, Unanswered> {
+        let billed = self.billed(plan, request, asker).await?;
         let asked = self.parts.upstream.ask(plan, request, &()).await;
         let mut reply = asked.map_err(|error| Unanswered { why: error.error.message, begun: None })?;
         let target = reply.target().clone();
-        let (mut text, mut written, mut broken) = (String::new(), 0, None);
+        if let Some(attempt) = plan.attempts.iter().find(|attempt| attempt.target == target) {
+            billed.bill.answers(attempt, plan.estimated);
+        }
+        let (mut text, mut stop, mut broken) = (String::new(), Stop::EndTurn, None);
         while let Some(next) = reply.next().await {
             match next {
                 Ok(event) => {
-                    written += bytes(std::slice::from_ref(&event));
-                    if let Event::Delta { delta: Delta::Text(more), .. } = event {
-                        text.push_str(&more);
+                    billed.bill.heard(bytes(std::slice::from_ref(&event)), reply.usage());
+                    match event {
+                        Event::Delta { delta: Delta::Text(more), .. } => text.push_str(&more),
+                        Event::Finished { stop: why, .. } => stop = why,
+                        Event::Started { .. }
+                        | Event::Opened { .. }
+                        | Event::Delta { .. }
+                        | Event::Closed { .. }
+                        | Event::Usage(_)
+                        | Event::Failed(_)
+                        | Event::Ping
+                        | Event::Opaque(_) => {}
                     }
                 }
                 Err(error) => {
@@ -206,18 +211,26 @@ impl Aside {
                 }
             }
         }
-        if let Some(attempt) = plan.attempts.iter().find(|attempt| attempt.target == target) {
-            self.spent(attempt, &counted(reply.usage(), plan.estimated, written));
-        }
+        billed.bill.heard(0, reply.usage());
+        drop(billed);
         let nothing = || text.trim().is_empty().then(|| "its answer was empty".to_owned());
         match broken.or_else(nothing) {
             Some(why) => Err(Unanswered { why: format!("{target}: {why}"), begun: Some(target) }),
-            None => Ok(Told { text, model: written_as(&target) }),
+            None => {
+                let (text, stop) = ended(text, stop, &request.sampling.stop);
+                Ok(Told { text, model: written_as(&target), stop })
+            }
         }
     }
 
     /// Asks MiniMax's own API, with one image a call.
-    async fn look(&self, attempt: &Attempt, request: &Request) -> Result<Told, Unanswered> {
+    async fn look(
+        &self,
+        attempt: &Attempt,
+        plan: &Plan,
+        request: &Request,
+        asker: &str,
+    ) -> Result<Told, Unanswered> {
         let target = &attempt.target;
         let failed = |why: String| Unanswered { why: format!("{target}: {why}"), begun: None };
         let prompt = prompt(request);
@@ -228,10 +241,12 @@ impl Aside {
                 return Err(failed("it takes images by their bytes only".to_owned()));
             };
             let url = format!("data:{};base64,{data}", image.mime.as_deref().unwrap_or("image/png"));
+            let billed = self.billed(plan, request, asker).await?;
             let looked = self.parts.upstream.look(&attempt.provider, &prompt, &url).await;
             let text = looked.map_err(|error| failed(error.message))?;
-            let read = estimate(request).total() / all.len() as u64;
-            self.spent(attempt, &counted(&Usage::default(), read, text.len() as u64));
+            billed.bill.answers(attempt, plan.estimated / all.len() as u64);
+            billed.bill.heard(text.len() as u64, &Usage::default());
+            drop(billed);
             texts.push(match (all.len(), &image.name) {
                 (1, _) => text,
                 (_, Some(name)) => format!("Image {} ({name}): {text}", at + 1),
@@ -241,13 +256,36 @@ impl Aside {
         if texts.is_empty() {
             return Err(failed("it answers only of images, and there is none".to_owned()));
         }
-        Ok(Told { text: texts.join("\n\n"), model: written_as(target) })
+        let (text, stop) = ended(texts.join("\n\n"), Stop::EndTurn, &request.sampling.stop);
+        Ok(Told { text, model: written_as(target), stop })
     }
 
-    fn spent(&self, attempt: &Attempt, usage: &Usage) {
-        let cost_usd = cost(attempt, usage);
-        let target = attempt.target.to_string();
-        (self.parts.heard)(AsideSpent { target, usage: usage.clone(), cost_usd });
+    /// What a request will take is held for it.
+    async fn billed<'a>(
+        &'a self,
+        plan: &Plan,
+        request: &Request,
+        asker: &'a str,
+    ) -> Result<Billed<'a>, Unanswered> {
+        let bill = Bill::new(Instant::now().into_std());
+        let held = bill.hold(&self.parts.purse, plan, request).await;
+        held.map_err(|why| Unanswered { why, begun: None })?;
+        Ok(Billed { bill, asker, heard: &*self.parts.heard })
+    }
+}
+
+/// A request that is paid for when this is dropped, however far its answer was heard.
+struct Billed<'a> {
+    bill: Bill,
+    asker: &'a str,
+    heard: &'a (dyn Fn(Spent) + Send + Sync),
+}
+
+impl Drop for Billed<'_> {
+    fn drop(&mut self) {
+        if let Some(spent) = self.bill.settle() {
+            (self.heard)(Spent { aside: Some(self.asker.to_owned()), ..spent });
+        }
     }
 }
 
@@ -338,6 +376,19 @@ fn prompt(request: &Request) -> String {
     let parts = request.messages.iter().flat_map(|message| &message.parts);
     let texts: Vec<&str> = request.system.iter().chain(parts).filter_map(Part::as_text).collect();
     texts.join("\n\n")
+}
+
+/// An answer up to the first of the strings that end it: not every target can be told of them.
+fn ended(mut text: String, stop: Stop, stops: &[String]) -> (String, Stop) {
+    let found =
+        stops.iter().filter(|stop| !stop.is_empty()).filter_map(|stop| Some((text.find(stop)?, stop)));
+    match found.min_by_key(|(at, _)| *at) {
+        Some((at, by)) => {
+            text.truncate(at);
+            (text, Stop::StopSequence(Some(by.clone())))
+        }
+        None => (text, stop),
+    }
 }
 
 fn written_as(target: &Target) -> String {

@@ -1,6 +1,7 @@
 //! The agent: what the user wants becomes requests, calls and an end with a reason.
 
 mod aside;
+mod bill;
 pub mod commands;
 pub mod context;
 mod driver;
@@ -13,5 +14,5 @@ pub mod repeat;
 pub mod skills;
 pub mod team;
 
-pub use aside::{Aside, AsideParts, AsideSpent, sight};
+pub use aside::{Aside, AsideParts, sight};
 pub use driver::{Agent, Begin, Errands, Handle, McpSetup, Numbered, OpenError, Setup};

@@ -9,9 +9,9 @@ use rail_config::found::{self, Local};
 use rail_config::settings::Discovery;
 use rail_config::{Checked, Env, Inputs, Loaded, check};
 use rail_route::Provider;
+use rail_stdx::Proxies;
 use rail_upstream::{
-    Candidate, Live, LiveSettings, LocalKind, LocalServer, Matching, Pace, Proxies, Transport, Transports,
-    find_local,
+    Candidate, Live, LiveSettings, LocalKind, LocalServer, Matching, Pace, Transport, Transports, find_local,
 };
 
 use crate::{Failure, output};

@@ -91,6 +91,11 @@ fn resumed(log: &Log, mut walk: Walk<'_>) -> Result<Resumed, JournalError> {
             // What was undone before a new step can't be done again.
             snapshots.truncate(snapshots.len() - undone);
             undone = 0;
+            // What agents changed is told while their step goes on: the last word on it counts.
+            let again = |last: &Snapshot| (last.step, &last.before) == (snapshot.step, &snapshot.before);
+            if snapshots.last().is_some_and(again) {
+                snapshots.pop();
+            }
             snapshots.push(snapshot);
         }
     }

@@ -29,7 +29,7 @@ pub use host::{Answer, Ask, Host, Offers, Sample, Sampled};
 pub use hub::{Hub, Setup};
 pub use limits::Limits;
 pub use lists::{Prompt, PromptArgument, Resource, Template};
-pub use names::tool_name;
+pub use names::{sampling_name, tool_name};
 pub use schema::sound as sound_schema;
 pub use spec::{ServerSpec, TimeLimits, Tokens, ToolFilter, Way};
 pub use state::{ServerState, State};

@@ -7,5 +7,5 @@ pub mod serve;
 pub use client::{
     Answer, Ask, Host, Hub, Limits, Offers, Prompt, PromptArgument, Resource, Sample, Sampled, ServerSpec,
     ServerState, Setup, State, Template, TimeLimits, Tokens, ToolFilter, Way, given, parts_of_content,
-    sound_schema, tool_name,
+    sampling_name, sound_schema, tool_name,
 };

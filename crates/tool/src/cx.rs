@@ -172,7 +172,8 @@ impl ToolCx {
         self.session.facet_cx(&cwd).path(written)
     }
 
-    /// Does work that waits for the disk or takes long, beside the others.
+    /// Does work that waits for the disk or takes long, beside the others. A thread can't be broken off: when nobody waits for the
+    /// work any more, the call counts as cancelled, and work that looks there ([`Self::cancel`]) ends.
     ///
     /// # Errors
     /// The work's own, or that it broke off.
@@ -180,7 +181,10 @@ impl ToolCx {
         &self,
         work: impl FnOnce() -> Result<T, ToolFault> + Send + 'static,
     ) -> Result<T, ToolFault> {
-        match tokio::task::spawn_blocking(work).await {
+        let dropped = self.cancel.clone().drop_guard();
+        let ended = tokio::task::spawn_blocking(work).await;
+        dropped.disarm();
+        match ended {
             Ok(done) => done,
             Err(error) => Err(ToolFault::caused(
                 "the tool broke off; this is a fault of the tool, try another way",

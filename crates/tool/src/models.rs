@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use rail_model::Part;
+use rail_model::{Part, Stop};
 use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
@@ -23,6 +23,8 @@ pub trait Models: Debug + Send + Sync {
 /// A question to a model, outside of the conversation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inquiry {
+    /// Who asks: the tool's native name, or whoever else it is in a few words.
+    pub asker: String,
     /// Which kind of model.
     pub to: Inquired,
     /// What it is told to be.
@@ -31,6 +33,8 @@ pub struct Inquiry {
     pub parts: Vec<Part>,
     /// How many tokens it may answer.
     pub max_output: Option<u64>,
+    /// Strings that end the answer, and are no part of it.
+    pub stop: Vec<String>,
 }
 
 /// Which kind of model is asked.
@@ -54,6 +58,8 @@ pub struct Told {
     pub text: String,
     /// Who said it, `provider/model`.
     pub model: String,
+    /// Why it ended.
+    pub stop: Stop,
 }
 
 /// No model can be asked.

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rail_sandbox::Support;
@@ -45,10 +46,40 @@ pub struct Session {
     /// The agents that calls set to work.
     pub agents: Arc<dyn Agents>,
     /// Held by a call while it writes or runs something: all agents of one workspace share it.
-    pub writers: Arc<tokio::sync::Mutex<()>>,
+    pub writers: Arc<Writers>,
     /// The skills that a model may load.
     pub skills: Vec<SkillCard>,
     cwd: Mutex<PathBuf>,
+    /// How often a call of this agent began or ended to write.
+    own_writes: AtomicU64,
+}
+
+/// The agents of one workspace that write or run something, one at a time.
+#[derive(Debug, Default)]
+pub struct Writers {
+    turn: tokio::sync::Mutex<()>,
+    /// How often one of them began or ended.
+    writes: AtomicU64,
+}
+
+/// The turn to write. It is over when this is dropped.
+#[derive(Debug)]
+pub struct Writing<'a> {
+    session: &'a Session,
+    _turn: tokio::sync::MutexGuard<'a, ()>,
+}
+
+/// What was written until some moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Written {
+    all: u64,
+    own: u64,
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.session.wrote();
+    }
 }
 
 /// How commands are confined.
@@ -86,7 +117,32 @@ impl Session {
             agents: Arc::new(NoAgents),
             writers: Arc::default(),
             skills: Vec::new(),
+            own_writes: AtomicU64::new(0),
         }
+    }
+
+    /// Waits for the turn to write.
+    pub async fn writing(&self) -> Writing<'_> {
+        let turn = self.writers.turn.lock().await;
+        self.wrote();
+        Writing { session: self, _turn: turn }
+    }
+
+    fn wrote(&self) {
+        self.own_writes.fetch_add(1, Ordering::AcqRel);
+        self.writers.writes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// What was written until now.
+    pub fn written(&self) -> Written {
+        let all = self.writers.writes.load(Ordering::Acquire);
+        Written { all, own: self.own_writes.load(Ordering::Acquire) }
+    }
+
+    /// Whether no other agent of the workspace wrote since then, or was at it.
+    pub fn wrote_alone(&self, since: Written) -> bool {
+        let now = self.written();
+        now.all.wrapping_sub(since.all) == now.own.wrapping_sub(since.own)
     }
 
     /// A session of another agent in the same workspace: it has the same places, limits and lock, and has read nothing yet.
@@ -142,6 +198,21 @@ impl Session {
 mod tests {
     use super::*;
     use crate::Stale;
+
+    #[tokio::test]
+    async fn who_wrote_alone_is_known_also_of_one_who_was_at_it() {
+        let one = Session::new(PathBuf::from("/w"), PathBuf::from("/o"));
+        let two = one.beside();
+        let begin = one.written();
+        drop(one.writing().await);
+        assert!(one.wrote_alone(begin) && !two.wrote_alone(begin));
+        let began = two.writing().await;
+        let since = one.written();
+        assert!(one.wrote_alone(since));
+        drop(began);
+        assert!(!one.wrote_alone(since), "it ended meanwhile");
+        assert!(one.wrote_alone(one.written()));
+    }
 
     #[test]
     fn what_a_command_changed_counts_as_read_if_it_was_read_before() {

@@ -94,7 +94,16 @@ impl Tool for Image {
         let mut parts = vec![Part::text(prompt.unwrap_or("Describe the image."))];
         parts.extend(pictures.into_iter().map(|picture| picture.part));
         let to = Inquired::Vision { model: input.model.filter(|model| !model.trim().is_empty()) };
-        let told = cx.ask(Inquiry { to, system: None, parts, max_output: None }).await?;
+        let told = cx
+            .ask(Inquiry {
+                asker: Self::CARD.name.to_owned(),
+                to,
+                system: None,
+                parts,
+                max_output: None,
+                stop: Vec::new(),
+            })
+            .await?;
         let shown: Vec<String> = sources.iter().map(|source| shortened(source)).collect();
         let details = match shown.as_slice() {
             [only] => json!({ "model": told.model, "image": only }),

@@ -102,9 +102,7 @@ pub(crate) fn read(
     let mut read = PdfText { all: pdf.pages(), pages: Vec::new(), left: Vec::new() };
     let mut taken = 0;
     for (index, page) in wanted.iter().enumerate() {
-        if cancel.is_cancelled() {
-            return Err(ToolFault::new("the PDF was not read to its end: the call was cancelled"));
-        }
+        go_on(cancel)?;
         let text = if index < at_most { Some(pdf.text(*page)) } else { None };
         let length =
             text.as_ref().and_then(|text| text.as_ref().ok()).map_or(0, |text| text.chars().count()) + 30;
@@ -121,6 +119,17 @@ pub(crate) fn read(
         }
     }
     Ok(read)
+}
+
+/// Asked before each page: one that has begun can't be stopped, and after a cancelled call no other begins.
+///
+/// # Errors
+/// Nobody wants it any more.
+pub(crate) fn go_on(cancel: &CancellationToken) -> Result<(), ToolFault> {
+    match cancel.is_cancelled() {
+        true => Err(ToolFault::new("the PDF was not read to its end: the call was cancelled")),
+        false => Ok(()),
+    }
 }
 
 impl PdfText {

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
 use rail_pdf::Pdf;
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Session, Shown,
-    Telling, Tool, ToolCx, ToolFault, ToolOutput,
+    Card, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Shown, Telling, Tool,
+    ToolCx, ToolFault, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,11 +72,19 @@ impl Tool for ReadPdf {
         let (seen, left) = wanted.split_at(wanted.len().min(at_most));
         let (all, prompt) = (text.all, input.prompt.unwrap_or_else(|| TRANSCRIBE.to_owned()));
         let (work, pages) = (cx.clone(), seen.to_vec());
-        let parts = cx.blocking(move || drawn(&pdf, &pages, prompt, work.session())).await;
+        let parts = cx.blocking(move || drawn(&pdf, &pages, prompt, &work)).await;
         let answer = match parts {
+            Err(fault) if cx.cancel().is_cancelled() => return Err(fault),
             Ok(parts) => {
                 cx.progress().say("a vision model reads the pages");
-                let inquiry = Inquiry { to: Inquired::Document, system: None, parts, max_output: None };
+                let inquiry = Inquiry {
+                    asker: Self::CARD.name.to_owned(),
+                    to: Inquired::Document,
+                    system: None,
+                    parts,
+                    max_output: None,
+                    stop: Vec::new(),
+                };
                 cx.ask(inquiry).await
             }
             Err(fault) => Err(fault),
@@ -122,11 +130,13 @@ fn unseen(text: &PdfText, fault: ToolFault) -> Telling {
 }
 
 /// The pictures of pages, each after its heading, and what is to be done with them.
-fn drawn(pdf: &Pdf, pages: &[usize], prompt: String, session: &Session) -> Result<Vec<Part>, ToolFault> {
-    let edge = u16::try_from(session.limits.read.pdf_edge).unwrap_or(u16::MAX);
+fn drawn(pdf: &Pdf, pages: &[usize], prompt: String, cx: &ToolCx) -> Result<Vec<Part>, ToolFault> {
+    let edge = u16::try_from(cx.session().limits.read.pdf_edge).unwrap_or(u16::MAX);
     let mut parts = vec![Part::text(prompt)];
     let mut refused = None;
     for page in pages {
+        pdf::go_on(cx.cancel())?;
+        cx.progress().say(&format!("draws page {page} of {}", pdf.pages()));
         let heading = format!("## Page {page} of {}", pdf.pages());
         match pdf.render(*page, edge) {
             Ok(png) => {

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
 use rail_config::settings::{self, SearchEngine};
-use rail_stdx::Secret;
+use rail_stdx::{Proxies, Secret};
 use rail_tool::{Session, ToolCx, ToolFault};
-use rail_web::{Allowed, Engine, EngineKind, Fetcher, Limits, Proxies, WebSetup};
+use rail_web::{Allowed, Engine, EngineKind, Fetcher, Limits, WebSetup};
 
 /// The session's fetcher, with the pages that it keeps.
 #[derive(Default)]

@@ -173,7 +173,14 @@ fn inquiry(page: &Page, question: &str, read: usize) -> Inquiry {
         page.url
     );
     let parts = vec![Part::text(asked)];
-    Inquiry { to: Inquired::Background, system: Some(READER.to_owned()), parts, max_output: Some(MAX_ANSWER) }
+    Inquiry {
+        asker: WebFetch::CARD.name.to_owned(),
+        to: Inquired::Background,
+        system: Some(READER.to_owned()),
+        parts,
+        max_output: Some(MAX_ANSWER),
+        stop: Vec::new(),
+    }
 }
 
 fn answered(page: &Page, read: usize, chars: usize, answer: &str, model: &str) -> ToolOutput {

@@ -15,6 +15,8 @@ pub enum Want {
         text: String,
         /// Images, in order.
         attached: Vec<Media>,
+        /// What the user's own commands printed before.
+        context: Vec<String>,
     },
     /// A shell command of the user's own, behind `!`.
     Shell(String),

@@ -86,7 +86,13 @@ struct Told {
 /// Prints what is finished, what is done now, and what the user is asked for, each once.
 fn tell(app: &mut App, told: &mut Told) -> io::Result<()> {
     let mut out = stdout().lock();
-    for line in app.take_finished() {
+    let finished = app.take_finished();
+    if !finished.is_empty() && told.waits != Waits::ForNothing {
+        // The user was asked for something; that is asked again below what happened since.
+        writeln!(out)?;
+        told.waits = Waits::ForNothing;
+    }
+    for line in finished {
         writeln!(out, "{}", line.text().trim_end())?;
     }
     let doing = app.doing().map(str::to_owned);

@@ -222,16 +222,17 @@ impl Talk {
     }
 
     fn prompted(&mut self, prompt: &Prompt) {
-        let texts: Vec<&str> = prompt.parts.iter().filter_map(Part::as_text).collect();
-        let media = prompt.parts.iter().filter(|part| matches!(part.body, PartBody::Media(_))).count();
-        let mut lines = user_lines(&texts.join("\n"));
+        // The user's words come first; files that they name, and whatever else is attached, behind them.
+        let text = prompt.parts.iter().find_map(Part::as_text).unwrap_or_default();
+        let attached = prompt.parts.iter().skip(1).filter(|part| is_shown(part)).count();
+        let mut lines = user_lines(text);
         let hidden = lines.len().saturating_sub(PROMPT);
         if hidden > 1 && self.extent == Extent::Condensed {
             lines.truncate(PROMPT);
             lines.push(Line::of(format!("  … {}", count(hidden, "more line")), Role::Faint));
         }
-        if media > 0 {
-            lines.push(Line::of(format!("  with {}", count(media, "attachment")), Role::Faint));
+        if attached > 0 {
+            lines.push(Line::of(format!("  with {}", count(attached, "attachment")), Role::Faint));
         }
         self.block(Kind::Said, lines);
     }
@@ -451,6 +452,15 @@ impl Talk {
             lines.extend(working(agent, now, self.width));
         }
         last(lines, at_most)
+    }
+}
+
+/// Whether a part is something by itself, and not a line about what follows.
+fn is_shown(part: &Part) -> bool {
+    match &part.body {
+        PartBody::Media(_) => true,
+        PartBody::Text(text) => !text.trim().is_empty(),
+        _ => false,
     }
 }
 

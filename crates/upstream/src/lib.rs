@@ -48,7 +48,7 @@ pub use failure::{Class, Limit};
 pub use fix::{Fix, Remedy};
 pub use health_file::{HealthFile, KeptHealth};
 pub use learned::{Learned, Lesson};
-pub use live::{Authorities, Live, LiveSettings, Proxies, authorities};
+pub use live::{Authorities, Live, LiveSettings, authorities};
 pub use local::{Candidate, LocalKind, LocalServer, find_local};
 pub use models::{ListError, list_models};
 pub use note::{Note, Notes, Outcome, Sent};

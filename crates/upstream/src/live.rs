@@ -16,13 +16,12 @@ use http::header::{ACCEPT_ENCODING, HeaderName, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rail_route::Provider;
+use rail_stdx::Proxies;
 use rustls::RootCertStore;
 use tokio::sync::OnceCell;
 
-pub use proxy::Proxies;
 pub use tls::{Authorities, authorities};
 
 use crate::{BoxFuture, Incoming, Outgoing, Transport, TransportError};
@@ -52,7 +51,7 @@ pub struct LiveSettings {
 /// Redirects are not followed: the status and its `location` are handed up, since a request with a key in it goes to the
 /// configured address and nowhere else.
 pub struct Live {
-    environment: Matcher,
+    environment: Proxies,
     clients: Mutex<Vec<(Key, HttpClient)>>,
     roots: OnceCell<Arc<RootCertStore>>,
 }
@@ -81,8 +80,7 @@ enum Tls {
 impl Live {
     /// A transport without any connection yet. Requests must be sent within a tokio runtime.
     pub fn new(settings: LiveSettings) -> Self {
-        let environment = settings.proxies.matcher();
-        Self { environment, clients: Mutex::default(), roots: OnceCell::new() }
+        Self { environment: settings.proxies, clients: Mutex::default(), roots: OnceCell::new() }
     }
 
     async fn exchange(&self, call: Outgoing) -> Result<Incoming, TransportError> {

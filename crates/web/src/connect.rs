@@ -8,15 +8,16 @@ use std::task::{Context, Poll};
 use http::{HeaderValue, Uri};
 use hyper_util::client::legacy::connect::proxy::SocksV5;
 use hyper_util::rt::TokioIo;
+use rail_stdx::Proxies;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::address::not_public;
 use crate::place::{Who, is_local_name};
-use crate::proxy::Via;
+use crate::proxy::{Via, via};
 use crate::tls::Tls;
-use crate::{Allowed, Place, Proxies, Resolve, WebFault};
+use crate::{Allowed, Place, Resolve, WebFault};
 
 /// Most bytes of a proxy's answer that are read before it counts as none.
 const MAX_HEAD: usize = 16 << 10;
@@ -57,7 +58,7 @@ pub(crate) struct Dialler {
 
 impl Dialler {
     pub(crate) async fn dial(&self, place: &Place, reach: Reach) -> Result<Line, WebFault> {
-        let via = if self.is_own(place) { Via::Direct } else { self.proxies.via(place)? };
+        let via = if self.is_own(place) { Via::Direct } else { via(&self.proxies, place)? };
         if reach == Reach::Guarded {
             self.judge_spelling(place, &via)?;
         }
@@ -228,10 +229,17 @@ async fn socks(
     let target = Uri::builder().scheme("http").authority(place.authority()).path_and_query("/").build();
     let target = target.map_err(|error| failed(error.to_string()))?;
     let mut socks = SocksV5::new(proxy.clone(), Opened(Some(TokioIo::new(stream))));
+    let without_password = auth.is_none();
     if let Some((name, password)) = auth {
         socks = socks.with_auth(name, password);
     }
-    let stream = socks.call(target).await.map_err(|error| failed(error.to_string()))?;
+    let stream = socks.call(target).await.map_err(|error| match error.to_string() {
+        // The library takes it for a proxy that knows no passwords, whether or not one was offered.
+        why if without_password && why.contains("user/pass") => {
+            failed("it wants a password; write it into its address".to_owned())
+        }
+        why => failed(why),
+    })?;
     Ok(stream.into_inner())
 }
 

@@ -6,6 +6,7 @@ use http::header::{
     ACCEPT, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER,
 };
 use http::{Method, StatusCode};
+use rail_stdx::Proxies;
 use tokio::time::Instant;
 
 use crate::cache::Cache;
@@ -14,7 +15,7 @@ use crate::exchange::{self, Answer, Ask, Body, Deadline};
 use crate::page::{Raw, is_no_text};
 use crate::tls::Tls;
 use crate::unpack::Extent;
-use crate::{Allowed, Limits, Page, Place, Proxies, Resolve, System, WebFault};
+use crate::{Allowed, Limits, Page, Place, Resolve, System, WebFault};
 
 /// What is asked for: pages as text before anything else.
 const WANTED: &str =

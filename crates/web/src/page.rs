@@ -42,17 +42,21 @@ pub enum Kind {
 }
 
 /// The bytes of a body, and what is said of them.
-pub(crate) struct Raw<'a> {
-    pub(crate) bytes: &'a [u8],
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a> {
+    /// The bytes, unpacked.
+    pub bytes: &'a [u8],
     /// How many were sent.
-    pub(crate) sent: usize,
+    pub sent: usize,
     /// Whether there were more.
-    pub(crate) cut: bool,
-    pub(crate) content_type: &'a str,
+    pub cut: bool,
+    /// What the server says that they are.
+    pub content_type: &'a str,
 }
 
 impl Page {
-    pub(crate) fn read(place: &Place, raw: &Raw<'_>, max_chars: usize) -> Self {
+    /// Reads a body, of whose text so many characters are given at most.
+    pub fn read(place: &Place, raw: &Raw<'_>, max_chars: usize) -> Self {
         let (mime, label) = parts(raw.content_type);
         let kind = kind(&mime, raw.bytes);
         let mut page = Self {

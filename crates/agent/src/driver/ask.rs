@@ -13,9 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::{millis, now};
 use super::ports::{Line, News};
+use crate::bill::Bill;
 use crate::machine::{AskFailure, FailureKind, Room, StepId};
 use crate::plans::{self, bytes, cost, counted, nobody};
 use crate::prompt::mark_messages;
+use crate::team::Purse;
 
 /// Tokens of output that a model is given room for when nobody knows its limit.
 const USUAL_OUTPUT: u64 = 8_192;
@@ -26,20 +28,26 @@ pub(super) struct Asking {
     pub(super) loaded: Arc<Loaded>,
     pub(super) sessions: Mutex<Sessions>,
     pub(super) line: Line,
-    /// What may be paid for; with a budget nobody is asked whose price is not known.
-    pub(super) budget: Option<f64>,
+    /// What it is paid from; with a budget in dollars nobody is asked whose price is not known.
+    pub(super) purse: Arc<Purse>,
 }
 
 impl Asking {
     /// Asks, and tells the driver everything. It ends without a word when it is cancelled.
-    pub(super) async fn run(self: Arc<Self>, step: StepId, request: Box<Request>, cancel: CancellationToken) {
+    pub(super) async fn run(
+        self: Arc<Self>,
+        step: StepId,
+        request: Box<Request>,
+        bill: Arc<Bill>,
+        cancel: CancellationToken,
+    ) {
         tokio::select! {
-            () = self.ask(step, *request) => {}
+            () = self.ask(step, *request, &bill) => {}
             () = cancel.cancelled() => {}
         }
     }
 
-    async fn ask(&self, step: StepId, mut request: Request) {
+    async fn ask(&self, step: StepId, mut request: Request, bill: &Bill) {
         let began = now();
         mark_messages(&mut request.messages);
         let plan = self.plan(&request);
@@ -49,6 +57,9 @@ impl Asking {
         }
         if plan.attempts.is_empty() {
             return self.failed(step, nobody(&plan, &self.loaded), FailureKind::Final);
+        }
+        if let Err(why) = bill.hold(&self.purse, &plan, &request).await {
+            return self.line.tell(News::Exhausted(step, why));
         }
         let heard = Heard { line: &self.line, failed: Mutex::default() };
         let mut reply = match self.upstream.ask(&plan, &request, &heard).await {
@@ -64,26 +75,32 @@ impl Asking {
                 format!("{target} was not told `{}`: {}", loss.path, loss.reason),
             ));
         }
+        let attempt = plan.attempts.iter().find(|attempt| attempt.target == target);
+        if let Some(attempt) = attempt {
+            bill.answers(attempt, plan.estimated);
+        }
         let mut written = 0;
         loop {
             match batch(&mut reply).await {
                 Batch::Events(events) => {
                     written += bytes(&events);
+                    bill.heard(bytes(&events), reply.usage());
                     self.line.tell(News::Reply(step, events));
                 }
                 Batch::End(events) => {
                     written += bytes(&events);
+                    bill.heard(bytes(&events), reply.usage());
                     self.line.tell(News::Reply(step, events));
                     break;
                 }
                 Batch::Broken(events, broken) => {
+                    bill.heard(bytes(&events), reply.usage());
                     self.line.tell(News::Reply(step, events));
                     return self.failed(step, broken.error.message, FailureKind::Broke);
                 }
             }
         }
         self.mended(&mut reply);
-        let attempt = plan.attempts.iter().find(|attempt| attempt.target == target);
         let usage = reply.usage().clone();
         let client = Client { headers: &[], name: Some("rail") };
         let key = facts(&request, &client, 0).session;
@@ -109,7 +126,7 @@ impl Asking {
     /// Who may answer.
     pub(super) fn plan(&self, request: &Request) -> Plan {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        plans::plan(&self.upstream, &self.loaded, &sessions, request, self.budget, now())
+        plans::plan(&self.upstream, &self.loaded, &sessions, request, self.purse.usd(), now())
     }
 
     /// How much those take who may answer.

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use rail_journal::{JournalError, Record};
 use rail_model::{Purpose, Request};
-use rail_proto::{Done, SessionEvent};
+use rail_proto::{Done, SessionEvent, Spent};
 use tokio_util::sync::CancellationToken;
 
+use super::clock::now;
 use super::ports::News;
-use super::{Agent, Figures};
+use super::{Agent, Asked, Figures};
+use crate::bill::Bill;
 use crate::hooks::{CompactTrigger, HookEvent, StartSource, StopRound};
-use crate::machine::{Effect, Input, StepId};
+use crate::machine::{Effect, Input, StepId, written};
 
 impl Agent {
     /// Gives the machine an input and does what it wants.
@@ -39,9 +41,8 @@ impl Agent {
                     if let Some(cancel) = self.running.remove(&step) {
                         cancel.cancel();
                     }
-                    self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
-                    self.asks.clear();
-                    self.choices.clear();
+                    self.given_up(step)?;
+                    self.withdraw_all();
                 }
                 Effect::Ending(step, text) => self.ending(step, text),
                 Effect::Compacting(step, trigger, keep) => self.compacting(step, trigger, keep),
@@ -58,14 +59,46 @@ impl Agent {
         let left = match request.purpose {
             // A summary is paid for, but is no turn.
             Purpose::Background => self.purse.open().map(|()| None),
-            Purpose::Main | Purpose::SubAgent => self.purse.turn().map(|turn| Some((step, turn))),
+            Purpose::Main | Purpose::SubAgent => self.purse.turn().map(Some),
         };
-        match left {
-            Ok(turn) => self.turn = turn,
-            Err(why) => return self.input(Input::Exhausted(format!("the task was ended: {why}"))),
+        let turn = match left {
+            Ok(turn) => turn,
+            Err(why) => return self.exhausted(&why),
+        };
+        let (bill, cancel) = (Arc::new(Bill::new(now())), self.token(step));
+        self.asked = Some(Asked { step, turn, bill: Arc::clone(&bill) });
+        self.tasks.spawn(Arc::clone(&self.asking).run(step, request, bill, cancel));
+        Ok(())
+    }
+
+    pub(super) fn exhausted(&mut self, why: &str) -> Result<(), JournalError> {
+        self.input(Input::Exhausted(format!("the task was ended: {why}")))
+    }
+
+    /// The answer of this step is not waited for any more, or broke: what it took is paid, and its turn is given back.
+    pub(super) fn given_up(&mut self, step: StepId) -> Result<(), JournalError> {
+        let asked = self.asked.take_if(|asked| asked.step == step);
+        match asked.and_then(|asked| asked.bill.settle()) {
+            Some(spent) => self.also_spent(Spent { step, ..spent }),
+            None => Ok(()),
         }
-        let cancel = self.token(step);
-        self.tasks.spawn(Arc::clone(&self.asking).run(step, request, cancel));
+    }
+
+    /// What tools had asked models for when all was ended.
+    pub(super) fn last_spent(&mut self) {
+        while let Ok(news) = self.news.try_recv() {
+            if let News::Aside(spent) = news {
+                // A journal that can't be written was told of before.
+                let _ = self.also_spent(*spent);
+            }
+        }
+    }
+
+    /// Something was paid for that is no message of the conversation.
+    pub(super) fn also_spent(&mut self, spent: Spent) -> Result<(), JournalError> {
+        let spent = Spent { window: self.machine.full(), ..spent };
+        self.write(written(&spent))?;
+        self.told(SessionEvent::Spent(spent));
         Ok(())
     }
 

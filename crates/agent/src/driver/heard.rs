@@ -1,13 +1,14 @@
 //! What comes from what runs beside the driver.
 
+use rail_journal::snapshots::{Plan, Step};
 use rail_journal::{JournalError, Record, Snapshot};
 use rail_model::Part;
-use rail_proto::{NoteKind, PermissionAsk, SessionEvent, Spent, ToolStart};
+use rail_proto::{NoteKind, PermissionAsk, SessionEvent, ToolStart};
 use rail_tool::{End, Outcome, OutputNote, ToolEvent};
 use serde_json::Value;
 
 use super::ports::News;
-use super::{Agent, show};
+use super::{Agent, Asked, show};
 use crate::hooks::HookOutcome;
 use crate::machine::{Input, StepId};
 
@@ -25,14 +26,17 @@ impl Agent {
             }
             News::Room(room) => self.input(Input::Room(room)),
             News::ReplyEnded(step, spent) => {
-                self.paid(step, &spent);
+                self.paid(step);
                 self.input(Input::ReplyEnded(step, spent))
             }
             News::ReplyFailed(step, failure) => {
-                // There was no answer: the turn is given back.
-                self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
+                self.given_up(step)?;
                 self.input(Input::ReplyFailed(step, failure))
             }
+            // News of a request that was given up is none.
+            News::Exhausted(step, _) if self.asked.as_ref().is_none_or(|asked| asked.step != step) => Ok(()),
+            News::Exhausted(_, why) => self.exhausted(&why),
+            News::Aside(spent) => self.also_spent(*spent),
             News::Tool(step, event) => self.tool(step, event),
             News::Ask { call, question, answer } => {
                 let id = call.id.clone();
@@ -49,6 +53,10 @@ impl Agent {
                 self.choices.insert(id.clone(), answer);
                 self.notify("elicitation_dialog", "rail has a question for you".to_owned());
                 self.emit(SessionEvent::Choice { id, choices });
+                Ok(())
+            }
+            News::Withdrawn { id } => {
+                self.withdraw(&id);
                 Ok(())
             }
             News::Hooked { event, outcome } => {
@@ -87,16 +95,43 @@ impl Agent {
                 Ok(())
             }
             News::Servers => self.servers_changed(),
+            News::Shells(shells) => {
+                self.shells_changed(shells);
+                Ok(())
+            }
+            News::ToolsBegin { step, before } => {
+                self.before = Some((step, before));
+                Ok(())
+            }
+            News::AgentWrote { after } => match self.before.clone() {
+                Some((step, before)) => self.stepped(step, before, after),
+                None => Ok(()),
+            },
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
     }
 
+    /// Takes a question back that has no answer.
+    fn withdraw(&mut self, id: &str) {
+        if self.asks.remove(id).is_some() | self.choices.remove(id).is_some() {
+            self.emit(SessionEvent::Withdrawn { id: id.to_owned() });
+        }
+    }
+
+    /// Takes all questions back.
+    pub(super) fn withdraw_all(&mut self) {
+        let open: Vec<String> = self.asks.keys().chain(self.choices.keys()).cloned().collect();
+        open.iter().for_each(|id| self.withdraw(id));
+    }
+
     /// What an answer took is taken from what the task may take.
-    fn paid(&mut self, step: StepId, spent: &Spent) {
-        if let Some((_, turn)) = self.turn.take_if(|(asked, _)| *asked == step) {
+    fn paid(&mut self, step: StepId) {
+        let Some(Asked { turn, bill, .. }) = self.asked.take_if(|asked| asked.step == step) else { return };
+        if let Some(turn) = turn {
             turn.used();
         }
-        self.purse.spend(self.machine.used(spent), spent.cost_usd.unwrap_or_default());
+        // What is told of it comes with the answer.
+        bill.settle();
     }
 
     fn submitted(
@@ -157,8 +192,7 @@ impl Agent {
     fn tool_ended(&mut self, step: StepId, outcome: &Outcome) -> Result<(), JournalError> {
         let id = outcome.call.id.as_str().to_owned();
         let name = self.names.remove(&id).unwrap_or_else(|| outcome.call.name.clone());
-        self.asks.remove(&id);
-        self.choices.remove(&id);
+        self.withdraw(&id);
         for repair in &outcome.repairs {
             self.note(NoteKind::Repair, format!("{name}: {repair}"));
         }
@@ -208,11 +242,29 @@ impl Agent {
 
     fn tools_ended(&mut self, step: StepId, changed: Option<(String, String)>) -> Result<(), JournalError> {
         self.running.remove(&step);
-        let Some((before, after)) = changed else { return Ok(()) };
-        if let (Ok(from), Ok(to)) = (before.parse(), after.parse()) {
-            self.history.record(rail_journal::snapshots::Step { before: from, after: to });
-            self.steps.truncate(self.history.done().saturating_sub(1));
-            self.steps.push(step);
+        self.before = None;
+        match changed {
+            Some((before, after)) => self.stepped(step, before, after),
+            None => Ok(()),
+        }
+    }
+
+    /// What a step has changed so far; it may be told again, with more.
+    fn stepped(&mut self, step: StepId, before: String, after: String) -> Result<(), JournalError> {
+        let (Ok(from), Ok(to)) = (before.parse(), after.parse()) else { return Ok(()) };
+        let done = self.history.done();
+        let last = done.checked_sub(1).and_then(|at| self.history.steps().get(at)).copied();
+        let again = last.is_some_and(|last| last.before == from) && self.steps.get(done - 1) == Some(&step);
+        if again {
+            self.history.went(&Plan { restores: Vec::new(), done: done - 1 });
+        } else if before == after {
+            return Ok(());
+        }
+        self.history.record(Step { before: from, after: to });
+        self.steps.truncate(self.history.done().saturating_sub(1));
+        self.steps.push(step);
+        if let Some(within) = &self.within {
+            within.root.tell(News::AgentWrote { after: after.clone() });
         }
         self.write(Record::Snapshot(Snapshot { step, before, after }))
     }

@@ -13,6 +13,7 @@ mod ports;
 mod prune;
 mod rewind;
 mod servers;
+mod shells;
 mod show;
 mod tools;
 mod world;
@@ -26,13 +27,14 @@ use rail_config::Env;
 use rail_journal::snapshots::{History, Snapshots};
 use rail_journal::{JournalError, Record, Writer};
 use rail_permit::Question;
-use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent};
+use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent, Shell};
 use rail_tool::{Executor, Registry, Session};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::aside::Aside;
+use crate::bill::Bill;
 use crate::hooks::{EndReason, HookEvent, HookRunner, StartSource};
 use crate::machine::{Input, Machine, StepId};
 use crate::memory::{Memory, MemoryNote};
@@ -98,6 +100,8 @@ pub struct Agent {
     history: History,
     /// The steps of the history, by their numbers.
     steps: Vec<u64>,
+    /// The step whose calls run, and the workspace before it.
+    before: Option<(StepId, String)>,
     tasks: JoinSet<()>,
     running: BTreeMap<StepId, CancellationToken>,
     /// The last calls that were begun: the next ones wait for their end.
@@ -106,14 +110,16 @@ pub struct Agent {
     choices: BTreeMap<String, oneshot::Sender<rail_proto::Chosen>>,
     /// The native names of tools of calls that run.
     names: BTreeMap<String, String>,
+    /// The commands in the background, as was told last.
+    shells: Vec<Shell>,
     task: Figures,
     /// Whether a hook already did not let this task end.
     held: bool,
     begun: StartSource,
     /// What the task and all agents that it sets to work may take.
     purse: Arc<Purse>,
-    /// The turn that was taken for the request of this step.
-    turn: Option<(StepId, Turn)>,
+    /// The request that is under way.
+    asked: Option<Asked>,
     team: Arc<Team>,
     /// The MCP servers, if there are some.
     servers: Option<Servers>,
@@ -126,6 +132,14 @@ pub struct Agent {
     prompts: VecDeque<Prompt>,
     /// Whether the user interrupted what the hooks are looking at.
     withdrawn: bool,
+}
+
+/// A request that is under way.
+struct Asked {
+    step: StepId,
+    /// The turn that was taken for it, if it is one.
+    turn: Option<Turn>,
+    bill: Arc<Bill>,
 }
 
 /// What is told of a task at its end.
@@ -191,6 +205,7 @@ impl Agent {
     async fn begin(&mut self) -> Result<(), JournalError> {
         self.emit(SessionEvent::Opened(self.opened.clone()));
         self.watch_servers();
+        self.watch_shells();
         if let Some(within) = &self.within {
             let (id, agent_type) = (within.id.as_str().to_owned(), within.kind.clone());
             let event = HookEvent::SubagentStart { id, agent_type };
@@ -238,8 +253,9 @@ impl Agent {
             Command::Redo => return self.redo().await,
             Command::Rewind { turn, what } => return self.rewind(turn, what).await,
             Command::StopAgent { id } => self.team.stop(&id),
-            // Taken care of before; and of commands in the background nothing is told yet that could be named.
-            Command::End | Command::KillShell { .. } => {}
+            Command::KillShell { id } => self.kill_shell(id),
+            // Taken care of before.
+            Command::End => {}
         }
         Ok(())
     }
@@ -297,8 +313,7 @@ impl Agent {
     /// Ends whatever runs. Calls have a moment to say how far they were.
     async fn interrupt(&mut self) -> Result<(), JournalError> {
         self.running.values().for_each(CancellationToken::cancel);
-        self.asks.clear();
-        self.choices.clear();
+        self.withdraw_all();
         self.withdrawn = !self.machine.is_busy() && !self.prompts.is_empty();
         let Some(step) = self.machine.executing() else { return self.input(Input::Interrupt) };
         self.input(Input::LastCalls)?;
@@ -315,8 +330,7 @@ impl Agent {
                 () = &mut deadline => break,
             }
         }
-        self.asks.clear();
-        self.choices.clear();
+        self.withdraw_all();
         if self.machine.executing() == Some(step) { self.input(Input::Interrupt) } else { Ok(()) }
     }
 
@@ -324,7 +338,9 @@ impl Agent {
     async fn close(&mut self) {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
+        self.last_spent();
         rail_tools::end_commands(&self.session, GRACE).await;
+        self.shells_over();
         if self.within.is_some() {
             // What skills lent to it was lent to nobody else.
             self.executor.end_lent();

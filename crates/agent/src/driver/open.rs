@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rail_config::{Env, Inputs, Loaded};
@@ -13,7 +13,7 @@ use rail_journal::{
     session_folder,
 };
 use rail_permit::Policy;
-use rail_proto::{Mode, Opened};
+use rail_proto::{Mode, Opened, Spent};
 use rail_tool::{Agents, Allowed, Asks, Dialect, Executor, OutputNote, Parts, Registry, Session};
 use rail_upstream::Upstream;
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ use super::ask::Asking;
 use super::clock::{now, today};
 use super::delegate::{Team, Within};
 use super::heads::{Heads, head};
-use super::ports::Line;
+use super::ports::{Line, News};
 use super::servers::{Guests, McpSetup, Servers, ServersTold};
 use super::world::Known;
 use super::{Agent, Figures, Handle, show};
@@ -112,17 +112,17 @@ impl Agent {
         if let Some(resumed) = &resumed {
             recall(&mut setup, resumed);
         }
+        let purse = match &within {
+            Some(within) => Arc::clone(&within.purse),
+            None => Arc::new(Purse::new(&setup.bounds)),
+        };
         let asking = Arc::new(Asking {
             upstream: setup.upstream.clone(),
             loaded: Arc::clone(&setup.loaded),
             sessions: Mutex::default(),
             line: line.clone(),
-            budget: within.as_ref().map_or(setup.bounds.usd, |within| within.purse.usd()),
+            purse: Arc::clone(&purse),
         });
-        let purse = match &within {
-            Some(within) => Arc::clone(&within.purse),
-            None => Arc::new(Purse::new(&setup.bounds)),
-        };
         let allowed = match &within {
             Some(within) => within.allowed.clone(),
             None => Allowed::from(setup.policy.clone()),
@@ -131,7 +131,7 @@ impl Agent {
             Some(within) => Arc::clone(&within.asks),
             None => Arc::new(line.clone()),
         };
-        let aside = aside(&setup, &purse);
+        let aside = aside(&setup, &purse, &line);
         let servers = servers(&mut setup, within.as_ref(), &aside, (&asks, &allowed, &line));
         let (own_tools, declared) = match &servers {
             Some(servers) => (setup.registry.clone(), servers.declared(&setup.registry)),
@@ -158,7 +158,7 @@ impl Agent {
         let (dialect, head) = (Dialect::named(&prompt.dialect), head(&setup.model, prompt));
         let mut effects = Vec::new();
         let (history, steps) = history(resumed.as_ref());
-        let opened = opened(&setup, &writer, &head, resumed.as_ref());
+        let opened = opened(&setup, &writer, (&head, heads.registry()), resumed.as_ref());
         let begun = if resumed.is_some() { StartSource::Resume } else { StartSource::Startup };
         let machine = match resumed {
             Some(Resumed { window, .. }) => {
@@ -168,6 +168,13 @@ impl Agent {
         };
         let mut session = setup.session;
         session.folder = writer.folder().join("outputs");
+        let snapshots = match &within {
+            Some(within) => within.snapshots.clone(),
+            None => {
+                let store = Store::at(setup.state.join("snapshots").join(project_key(&workspace)));
+                Some(Arc::new(Snapshots::open(store, &workspace, Limits::default())))
+            }
+        };
         let team = Arc::new(Team {
             loaded: Arc::clone(&setup.loaded),
             env: setup.env.clone(),
@@ -181,6 +188,8 @@ impl Agent {
             asks: Arc::clone(&asks),
             purse: Arc::clone(&purse),
             line: line.clone(),
+            snapshots: snapshots.clone(),
+            root: within.as_ref().map_or_else(|| line.clone(), |within| within.root.clone()),
             model: Mutex::new(setup.model.clone()),
             hooks: OnceLock::new(),
             running: Mutex::default(),
@@ -223,10 +232,6 @@ impl Agent {
             watch: Arc::new(line.clone()),
             dialect,
         });
-        let store = Store::at(setup.state.join("snapshots").join(project_key(&workspace)));
-        // What an agent changes is part of the step of the one that set it to work.
-        let snapshots =
-            within.is_none().then(|| Arc::new(Snapshots::open(store, &workspace, Limits::default())));
         let mut agent = Self {
             machine,
             writer,
@@ -250,19 +255,21 @@ impl Agent {
             sessions: setup.state.join("sessions"),
             history,
             steps,
+            before: None,
             tasks: JoinSet::new(),
             running: Default::default(),
             last_tools: None,
             asks: Default::default(),
             choices: Default::default(),
             names: Default::default(),
+            shells: Vec::new(),
             task: Figures::default(),
             held: false,
             prompts: VecDeque::new(),
             withdrawn: false,
             begun,
             purse,
-            turn: None,
+            asked: None,
             team,
             servers,
             servers_told: ServersTold::default(),
@@ -298,17 +305,19 @@ fn servers(
     Some(Servers::start(mcp, host, workspace))
 }
 
-/// The models that tools ask beside the conversation. They are paid from the task's purse, which is looked into before each is asked.
-fn aside(setup: &Setup, purse: &Arc<Purse>) -> Arc<Aside> {
-    let (open, spend) = (Arc::clone(purse), Arc::clone(purse));
+/// The models that tools ask beside the conversation. They are paid from the task's purse, and what they take is told like all else.
+fn aside(setup: &Setup, purse: &Arc<Purse>, line: &Line) -> Arc<Aside> {
+    let line = line.clone();
     Arc::new(Aside::new(AsideParts {
         upstream: setup.upstream.clone(),
         loaded: Arc::clone(&setup.loaded),
         env: setup.env.clone(),
         model: setup.model.clone(),
-        budget: purse.usd(),
-        may: Arc::new(move || open.open()),
-        heard: Arc::new(move |spent| spend.spend(spent.usage.total(), spent.cost_usd.unwrap_or_default())),
+        purse: Arc::clone(purse),
+        heard: Arc::new(move |spent| {
+            let step = line.step.load(Ordering::Acquire);
+            line.tell(News::Aside(Box::new(Spent { step, ..spent })));
+        }),
     }))
 }
 
@@ -399,9 +408,17 @@ fn history(resumed: Option<&Resumed>) -> (History, Vec<u64>) {
     (history, steps)
 }
 
-fn opened(setup: &Setup, writer: &Writer, head: &Head, resumed: Option<&Resumed>) -> Opened {
+fn opened(
+    setup: &Setup,
+    writer: &Writer,
+    (head, registry): (&Head, &Registry),
+    resumed: Option<&Resumed>,
+) -> Opened {
     let id = writer.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let torn = resumed.and_then(|resumed| resumed.torn.as_ref());
+    // Without the tool for it nobody can use them.
+    let agents = registry.get("task").map_or(&[][..], |_| &setup.agent_types);
+    let skills = registry.get("skill").map_or(&[][..], |_| &setup.session.skills);
     Opened {
         id,
         cwd: setup.session.workspace.display().to_string(),
@@ -409,11 +426,12 @@ fn opened(setup: &Setup, writer: &Writer, head: &Head, resumed: Option<&Resumed>
         tools: head.tools.iter().map(|tool| tool.name.clone()).collect(),
         mode: show::to_proto(setup.policy.mode),
         commands: setup.commands.clone(),
+        agents: agents.iter().map(|kind| kind.name.clone()).collect(),
+        skills: skills.iter().map(|skill| skill.name.clone()).collect(),
         resumed: resumed.is_some(),
         mended: torn.map(|torn| {
             format!("the last line of the journal was not whole: {} bytes were set aside", torn.bytes)
         }),
-        ..Opened::default()
     }
 }
 

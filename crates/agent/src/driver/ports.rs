@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rail_config::Inputs;
 use rail_model::Event;
 use rail_permit::{Answer, Question, Rule};
-use rail_proto::{Chosen, Routed, SessionEvent, Spent};
+use rail_proto::{Chosen, Routed, SessionEvent, Shell, Spent};
 use rail_tool::{Asks, BoxFuture, Choices, HookedCall, Reply, ToolEvent, Watch};
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,12 +27,18 @@ pub(super) enum News {
     ReplyEnded(StepId, Box<Spent>),
     /// There is no answer, or it broke.
     ReplyFailed(StepId, AskFailure),
+    /// Nothing is left for the request of this step, for this reason.
+    Exhausted(StepId, String),
+    /// What somebody took who asked a model beside the conversation.
+    Aside(Box<Spent>),
     /// Something became of a call.
     Tool(StepId, ToolEvent),
     /// Somebody must say whether a call may be done.
     Ask { call: Box<HookedCall>, question: Box<Question>, answer: oneshot::Sender<Reply> },
     /// Somebody must choose.
     Choose { id: String, choices: Choices, answer: oneshot::Sender<Chosen> },
+    /// Nobody waits for the answer to this question any more.
+    Withdrawn { id: String },
     /// Hooks around calls said something.
     Hooked { event: &'static str, outcome: Box<HookOutcome> },
     /// The hooks have seen what the user said first of all that waits.
@@ -49,7 +55,13 @@ pub(super) enum News {
     AgentDenied(Vec<(String, String)>),
     /// Something of the MCP servers has changed.
     Servers,
-    /// The calls of a step have ended, and what they changed.
+    /// Something of the commands in the background has changed: all of them.
+    Shells(Vec<Shell>),
+    /// The calls of a step begin, and the workspace is this.
+    ToolsBegin { step: StepId, before: String },
+    /// An agent further down has changed files, and the workspace is this.
+    AgentWrote { after: String },
+    /// The calls of a step have ended, and the workspace before and after them, as far as they may have changed it.
     ToolsEnded { step: StepId, changed: Option<(String, String)> },
 }
 
@@ -80,6 +92,7 @@ impl Asks for Line {
     fn ask<'a>(&'a self, call: &'a HookedCall, question: &'a Question) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
+            let _waits = Waits { line: self, id: &call.id };
             let (call, question) = (Box::new(call.clone()), Box::new(question.clone()));
             self.tell(News::Ask { call, question, answer });
             answered.await.unwrap_or(Reply::Answer(Answer::No(None)))
@@ -94,9 +107,22 @@ impl Asks for Line {
     fn choose<'a>(&'a self, id: &'a str, choices: &'a Choices) -> BoxFuture<'a, Chosen> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
+            let _waits = Waits { line: self, id };
             self.tell(News::Choose { id: id.to_owned(), choices: choices.clone(), answer });
             answered.await.unwrap_or(Chosen::Nobody)
         })
+    }
+}
+
+/// Somebody waits for an answer as long as this is there. Of a question that has one by then the driver knows nothing any more.
+struct Waits<'a> {
+    line: &'a Line,
+    id: &'a str,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.line.tell(News::Withdrawn { id: self.id.to_owned() });
     }
 }
 

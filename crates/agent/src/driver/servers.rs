@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rail_journal::JournalError;
 use rail_mcp::{Answer, Ask, Host, Hub, Limits, Offers, Sample, Sampled, ServerSpec, State};
-use rail_model::{Part, Role};
-use rail_permit::{Asked, Facet, Level, Verdict, judge};
+use rail_model::{Part, Role, Stop};
+use rail_permit::{Asked, Facet, Level, Policy, Verdict, judge};
 use rail_proto::{Chosen, NoteKind};
 use rail_tool::{
     Allowed, AnyTool, Asks, BoxFuture, Card, Disk, HookedCall, Inquired, Inquiry, Models, Registry, Reply,
@@ -226,15 +226,19 @@ impl Guests {
         format!("mcp_{server}_{}", self.asked.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Whether a server may have a model's answer: by the rules for its tools, or by the user's word.
+    /// Whether a server may have a model's answer: by a rule that names just that, or by the user's word.
     async fn may_sample(&self, server: &str, ask: &Sample) -> Result<(), String> {
-        let tool = rail_mcp::tool_name(server, "sampling", |_| false);
+        let tool = rail_mcp::sampling_name(server);
+        // Who lets a server's tools run has not let it ask models in their name, at their cost.
+        let mut policy = Policy::clone(&self.allowed.now());
+        policy.rules.allow.retain(|rule| rule.text == tool);
         let facets = [Facet::Foreign];
         let asked = Asked { tool: &tool, level: Level::Execute, facets: &facets };
-        match judge(&self.allowed.now(), &asked, &Disk) {
+        match judge(&policy, &asked, &Disk) {
             Verdict::Allow(_) => Ok(()),
             Verdict::Deny(denial) => Err(denial.say),
-            Verdict::Ask(question) => {
+            Verdict::Ask(mut question) => {
+                question.offers.retain(|offer| offer.rules.iter().all(|rule| rule.text == tool));
                 let call = HookedCall { id: self.id(server), tool, input: ask.raw.clone() };
                 match self.asks.ask(&call, &question).await {
                     // What would be asked is the server's own: it is asked as it is, or not.
@@ -282,15 +286,21 @@ impl Host for Guests {
     fn sample<'a>(&'a self, server: &'a str, ask: Sample) -> BoxFuture<'a, Result<Sampled, String>> {
         Box::pin(async move {
             self.may_sample(server, &ask).await?;
-            let Sample { messages, system, max_tokens, .. } = ask;
+            let Sample { messages, system, max_tokens, stop, .. } = ask;
             let inquiry = Inquiry {
+                asker: format!("the MCP server {server}"),
                 to: Inquired::Background,
                 system,
                 parts: one_message(messages),
                 max_output: Some(max_tokens.min(SAMPLED)),
+                stop,
             };
             let told = self.models.ask(inquiry, &CancellationToken::new()).await?;
-            Ok(Sampled { text: told.text, model: told.model, stop_reason: "endTurn".to_owned() })
+            Ok(Sampled {
+                text: told.text,
+                model: told.model,
+                stop_reason: stop_reason(&told.stop).to_owned(),
+            })
         })
     }
 
@@ -303,6 +313,20 @@ impl Host for Guests {
         if matches!(level, "error" | "critical" | "alert" | "emergency") {
             self.line.tell(News::Note(NoteKind::Mcp, format!("MCP server {server}: {text}")));
         }
+    }
+}
+
+/// Why an answer ended, in the protocol's words.
+fn stop_reason(stop: &Stop) -> &'static str {
+    match stop {
+        Stop::MaxTokens | Stop::ContextFull => "maxTokens",
+        Stop::StopSequence(_) => "stopSequence",
+        Stop::EndTurn
+        | Stop::ToolUse
+        | Stop::Refusal
+        | Stop::Pause
+        | Stop::MalformedCall
+        | Stop::Other(_) => "endTurn",
     }
 }
 

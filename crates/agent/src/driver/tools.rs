@@ -96,14 +96,19 @@ impl Agent {
 
 impl Batch {
     async fn run(self, cancel: CancellationToken) {
+        let since = self.session.written();
         let before = self.snapshot().await;
+        if let Some(before) = &before {
+            self.line.tell(News::ToolsBegin { step: self.step, before: before.to_string() });
+        }
         self.line.step.store(self.step, Ordering::Release);
         let executor = self.with_late_tools(&cancel).await;
         executor.run(self.calls.clone(), &cancel).await;
         let after = if before.is_some() { self.snapshot().await } else { None };
         let changed = match before.zip(after) {
-            Some((before, after)) if before != after => self.changed(before, after).await,
-            Some(_) | None => None,
+            // What other agents changed meanwhile is theirs.
+            Some((before, after)) => self.changed(before, after, self.session.wrote_alone(since)).await,
+            None => None,
         };
         self.line.tell(News::ToolsEnded { step: self.step, changed });
     }
@@ -126,9 +131,12 @@ impl Batch {
 
     /// The two snapshots of a step that changed files. Files that a command changed itself need not be read again before they are
     /// edited.
-    async fn changed(&self, before: SnapshotId, after: SnapshotId) -> Option<(String, String)> {
+    async fn changed(&self, before: SnapshotId, after: SnapshotId, alone: bool) -> Option<(String, String)> {
         let (snapshots, session) = (self.snapshots.clone()?, Arc::clone(&self.session));
-        let by_command = self.changes == Changes::ByCommand;
+        let by_command = self.changes == Changes::ByCommand && alone;
+        if before == after {
+            return Some((before.to_string(), after.to_string()));
+        }
         let looked = tokio::task::spawn_blocking(move || {
             let changes = snapshots.changes(before, after)?;
             let files: Vec<PathBuf> =
@@ -140,7 +148,8 @@ impl Batch {
         });
         // What can't be compared counts as changed: it can be undone all the same.
         let is_changed = looked.await.ok().and_then(Result::ok).unwrap_or(true);
-        is_changed.then(|| (before.to_string(), after.to_string()))
+        let after = if is_changed { after } else { before };
+        Some((before.to_string(), after.to_string()))
     }
 
     /// The workspace as it is now; nothing where nothing may change, or where there are no snapshots.

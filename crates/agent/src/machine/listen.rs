@@ -58,9 +58,18 @@ impl Machine {
         let Some((said, shown)) = self.take_asking(step) else { return };
         self.pay(&spent);
         let reply = match said.finish() {
-            Some(Ok(reply)) => reply,
-            Some(Err(error)) => return self.broke(step, shown, error.message, out),
-            None => return self.broke(step, shown, "the answer had no end".to_owned(), out),
+            Some(Ok(reply)) => Ok(reply),
+            Some(Err(error)) => Err(error.message),
+            None => Err("the answer had no end".to_owned()),
+        };
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(why) => {
+                let spent = Spent { step, window: self.full(), ..spent };
+                self.persist(written(&spent), out);
+                emit(out, SessionEvent::Spent(spent));
+                return self.broke(step, shown, why, out);
+            }
         };
         self.task.turns += 1;
         self.task.broke = 0;
@@ -172,11 +181,12 @@ impl Machine {
     }
 
     /// The tokens that an answer took. Who does not say what it took is taken to have read all that it was sent.
-    pub fn used(&self, spent: &Spent) -> u64 {
+    fn used(&self, spent: &Spent) -> u64 {
         Some(spent.usage.total()).filter(|used| *used > 0).unwrap_or_else(|| self.account.total())
     }
 
-    fn full(&self) -> rail_proto::Window {
+    /// How full the window is.
+    pub(crate) fn full(&self) -> rail_proto::Window {
         rail_proto::Window { tokens: self.account.total(), limit: self.room.map(|room| room.limit) }
     }
 
@@ -215,7 +225,8 @@ impl Machine {
     }
 }
 
-fn written(spent: &Spent) -> Record {
+/// What an answer took, as it is written down.
+pub(crate) fn written(spent: &Spent) -> Record {
     let Spent { step, target, usage, cost_usd, .. } = spent;
     let (target, usage) = (target.clone(), usage.clone());
     Record::Usage(rail_journal::Spent { step: *step, target, usage, cost_usd: *cost_usd })

@@ -17,6 +17,7 @@ use crate::hooks::CompactTrigger;
 use crate::repeat::{Repeats, Verdict};
 pub use bounds::{Bounds, Head, Room, Summaries};
 use compact::Making;
+pub(crate) use listen::written;
 
 /// Names one request or one batch of calls: late news of one that was given up has no effect.
 pub type StepId = u64;

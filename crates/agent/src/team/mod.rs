@@ -5,5 +5,5 @@ pub(crate) mod purse;
 pub(crate) mod tools;
 pub mod types;
 
-pub use purse::{Purse, Taken, Turn};
+pub use purse::{Estimate, Hold, Purse, Taken, Turn};
 pub use types::{AgentType, Tools};

@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rail_agent::{Aside, AsideParts, AsideSpent, sight};
+use rail_agent::machine::Bounds;
+use rail_agent::team::{Estimate, Purse};
+use rail_agent::{Aside, AsideParts, sight};
 use rail_config::{Env, Inputs, Loaded};
-use rail_model::{ApiError, ErrorKind, Part, PartBody, Purpose, Usage};
+use rail_model::{ApiError, ErrorKind, Part, PartBody, Purpose, Stop, Usage};
+use rail_proto::Spent;
 use rail_testkit::{Conversation, Models as Scripted, Peer, Step, Turn, http_whole, image, text};
 use rail_tool::{Inquired, Inquiry, Models};
 use rail_tools::Sight;
@@ -23,7 +26,7 @@ const PNG: &str =
 struct Bed {
     root: TempDir,
     aside: Aside,
-    spent: Arc<Mutex<Vec<AsideSpent>>>,
+    spent: Arc<Mutex<Vec<Spent>>>,
 }
 
 impl Bed {
@@ -39,8 +42,7 @@ impl Bed {
             loaded,
             env,
             model: model.to_owned(),
-            budget,
-            may: Arc::new(|| Ok(())),
+            purse: Arc::new(Purse::new(&Bounds { usd: budget, ..Bounds::default() })),
             heard: Arc::new(move |spent| heard.lock().unwrap().push(spent)),
         });
         Self { root, aside, spent }
@@ -48,7 +50,14 @@ impl Bed {
 
     async fn ask(&self, to: Inquired, parts: Vec<Part>) -> Result<String, String> {
         assert!(self.root.path().exists());
-        let inquiry = Inquiry { to, system: Some("Be short.".to_owned()), parts, max_output: Some(100) };
+        let inquiry = Inquiry {
+            asker: "test".to_owned(),
+            to,
+            system: Some("Be short.".to_owned()),
+            parts,
+            max_output: Some(100),
+            stop: Vec::new(),
+        };
         let told = self.aside.ask(inquiry, &CancellationToken::new()).await?;
         Ok(format!("{}: {}", told.model, told.text))
     }
@@ -59,7 +68,7 @@ impl Bed {
 
     fn spent(&self) -> Vec<String> {
         let spent = self.spent.lock().unwrap();
-        let shown = |spent: &AsideSpent| {
+        let shown = |spent: &Spent| {
             let Usage { input, output, .. } = spent.usage;
             format!("{} {}/{} {:?}", spent.target, input.unwrap_or(0), output.unwrap_or(0), spent.cost_usd)
         };
@@ -329,7 +338,14 @@ async fn a_question_ends_when_it_is_cancelled_or_takes_too_long() {
     let bed = Bed::new(&config, "", None);
     let cancel = CancellationToken::new();
     let to = Inquired::Vision { model: None };
-    let inquiry = Inquiry { to, system: None, parts: question(1), max_output: None };
+    let inquiry = Inquiry {
+        asker: "test".to_owned(),
+        to,
+        system: None,
+        parts: question(1),
+        max_output: None,
+        stop: Vec::new(),
+    };
     let (stop, models) = (cancel.clone(), Arc::new(models));
     let begun = Arc::clone(&models);
     let asked = bed.aside.ask(inquiry.clone(), &cancel);
@@ -371,19 +387,63 @@ fn who_sees_is_found_by_keys_and_by_the_main_model() {
 }
 
 #[tokio::test]
+async fn an_answer_ends_at_the_strings_that_end_it_and_says_why_it_ended() {
+    let models = Scripted::start(vec![
+        says("one\nSTOP two"),
+        says("three").stop(Stop::MaxTokens),
+        says("four"),
+        says("five END six").repeat(),
+    ])
+    .unwrap();
+    let config = provider("p", &on(&models), "models = [\"m\"]");
+    let responses =
+        provider("r", &on(&models), "models = [\"m\"]").replace("openai-chat", "openai-responses");
+    let asked = async |config: &str, model: &str| {
+        let bed = Bed::new(config, model, None);
+        let inquiry = Inquiry {
+            asker: "test".to_owned(),
+            to: Inquired::Background,
+            system: None,
+            parts: vec![Part::text("x")],
+            max_output: Some(50),
+            stop: vec!["END".to_owned(), "\nSTOP".to_owned()],
+        };
+        let told = bed.aside.ask(inquiry, &CancellationToken::new()).await.unwrap();
+        (told.text, told.stop)
+    };
+    let by = |stop: &str| Stop::StopSequence(Some(stop.to_owned()));
+    let own = format!("{config}[router]\ndefault = \"p,m\"\n");
+    assert_eq!(asked(&own, "p,m").await, ("one".to_owned(), by("\nSTOP")));
+    assert_eq!(models.requests()[0].request().unwrap().sampling.stop, ["END", "\nSTOP"]);
+    assert_eq!(asked(&own, "p,m").await, ("three".to_owned(), Stop::MaxTokens));
+    assert_eq!(asked(&own, "p,m").await, ("four".to_owned(), Stop::EndTurn));
+    // This protocol has no word for them.
+    let other = format!("{responses}[router]\ndefault = \"r,m\"\n");
+    assert_eq!(asked(&other, "r,m").await, ("five ".to_owned(), by("END")));
+}
+
+#[tokio::test]
 async fn nobody_is_asked_where_nothing_is_left_to_spend() {
     let root = tempfile::tempdir().unwrap();
     let env = environment(root.path(), &[]);
+    let purse = Arc::new(Purse::new(&Bounds { usd: Some(0.5), ..Bounds::default() }));
+    purse.hold(Estimate::default()).await.unwrap().spent(&Usage::default(), 0.5);
     let aside = Aside::new(AsideParts {
         upstream: Upstream::new(Arc::new(Live::new(LiveSettings::default()))),
         loaded: Arc::new(load(root.path(), &env, "")),
         env,
         model: String::new(),
-        budget: Some(0.5),
-        may: Arc::new(|| Err("all is spent".to_owned())),
+        purse,
         heard: Arc::new(|spent| panic!("{spent:?}")),
     });
-    let inquiry =
-        Inquiry { to: Inquired::Background, system: None, parts: vec![Part::text("x")], max_output: None };
-    assert_eq!(aside.ask(inquiry, &CancellationToken::new()).await.unwrap_err(), "all is spent");
+    let inquiry = Inquiry {
+        asker: "test".to_owned(),
+        to: Inquired::Background,
+        system: None,
+        parts: vec![Part::text("x")],
+        max_output: None,
+        stop: Vec::new(),
+    };
+    let why = aside.ask(inquiry, &CancellationToken::new()).await.unwrap_err();
+    assert!(why.contains("have spent $0.5000 of $0.5"), "{why}");
 }

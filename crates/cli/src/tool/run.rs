@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use rail_agent::machine::Bounds;
+use rail_agent::team::Purse;
 use rail_agent::{Aside, AsideParts};
 use rail_model::{CallId, CallKind, ToolCall};
 use rail_tool::{Dialect, End, Executor, NoHooks, Outcome, Parts, ToolEvent, Watch};
@@ -78,8 +80,7 @@ impl Run {
             loaded: Arc::new(loaded),
             env: inputs.env.clone(),
             model,
-            budget: None,
-            may: Arc::new(|| Ok(())),
+            purse: Arc::new(Purse::new(&Bounds::default())),
             heard: Arc::new(drop),
         }));
         let session = Arc::new(session);

@@ -46,6 +46,7 @@ mod switch;
 mod tasks;
 mod terminal;
 mod tools;
+mod tmux;
 mod translate;
 mod trust;
 mod typed;

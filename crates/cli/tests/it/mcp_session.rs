@@ -4,6 +4,7 @@ use rail_model::{Part, PartBody, Request, Role};
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::{Value, json};
 
+use crate::headless::{Driven, scene};
 use crate::scratch::Home;
 use crate::sessions::{calls, config, good, said};
 
@@ -24,7 +25,7 @@ def result(name, given):
     global grown
     if name == "add": return str(given["a"] + given["b"])
     if name == "ask": return json.dumps(ask("elicitation/create", {"message": "Which?", "requestedSchema": {"type": "object", "properties": {"w": {"type": "string"}}, "required": ["w"]}}))
-    if name == "think": return json.dumps(ask("sampling/createMessage", {"messages": [{"role": "user", "content": {"type": "text", "text": "Think of a word."}}], "maxTokens": 50}))
+    if name == "think": return json.dumps(ask("sampling/createMessage", {"messages": [{"role": "user", "content": {"type": "text", "text": "Think of a word."}}], "maxTokens": 50, "stopSequences": ["."]}))
     if name == "grow":
         grown = True
         send({"method": "notifications/tools/list_changed"})
@@ -153,16 +154,36 @@ fn a_server_that_asks_the_person_hears_that_nobody_is_there() {
 }
 
 #[test]
-fn a_server_has_a_model_s_answer_only_by_leave() {
+fn a_server_has_a_model_s_answer_only_by_leave_for_just_that() {
     let think = || calls("mcp_call", json!({"name": "mcp__small__think", "arguments": {}}));
-    let (home, models) = served(vec![think(), said("first"), think(), said("a word"), said("second")]);
-    let run = home.rail(&["-p", "think", "--allow", "mcp__small__think"], "");
-    let refused = result(&requests(&models)[1]);
-    assert!(refused.contains("error") && refused.contains("sampling"), "{refused} {}", run.whole());
-    assert_eq!(good(&home, &["-p", "think", "--allow", "mcp__small__*"]), "second\n");
+    let (home, models) = served(vec![
+        think(),
+        said("first"),
+        think(),
+        said("second"),
+        think(),
+        said("third"),
+        think(),
+        said("a word. And more"),
+        said("fourth"),
+    ]);
+    // Leave for its tools, one or all, is none for models.
+    for (at, rule) in ["mcp__small__think", "mcp__small__*", "mcp__small"].iter().enumerate() {
+        let run = home.rail(&["-p", "think", "--allow", rule], "");
+        let refused = result(&requests(&models)[2 * at + 1]);
+        assert!(
+            refused.contains("error") && refused.contains("mcp__small__sampling"),
+            "{refused} {}",
+            run.whole()
+        );
+    }
+    let rules = ["--allow", "mcp__small__think", "--allow", "mcp__small__sampling"];
+    assert_eq!(good(&home, &[&["-p", "think"], &rules[..]].concat()), "fourth\n");
     let all = requests(&models);
-    assert!(format!("{:?}", all[3].messages).contains("Think of a word."), "{:?}", all[3].messages);
-    assert!(result(&all[4]).contains("a word"), "{}", result(&all[4]));
+    assert!(format!("{:?}", all[7].messages).contains("Think of a word."), "{:?}", all[7].messages);
+    assert_eq!(all[7].sampling.stop, ["."]);
+    let answer = result(&all[8]);
+    assert!(answer.contains("\"a word\"") && answer.contains("\"stopReason\": \"stopSequence\""), "{answer}");
 }
 
 #[test]
@@ -203,4 +224,44 @@ fn what_an_agent_says_names_the_call_that_set_it_to_work() {
     assert_eq!(parents, [&Value::Null, &json!(id), &json!(id), &json!(id), &Value::Null, &Value::Null]);
     let result = of("user").pop().unwrap()["message"]["content"][0]["content"].to_string();
     assert!(result.contains("it is 1") && result.contains("1 tool use"), "{result}");
+}
+
+/// A server that asks the person, and is gone when somebody opens a pipe.
+const LEAVES: &str = r#"
+import json, os, sys
+def send(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    m = json.loads(line)
+    method, params = m.get("method"), m.get("params") or {}
+    if "id" not in m or method is None: continue
+    if method == "initialize": r = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "leaves", "version": "1"}}
+    elif method == "tools/list": r = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        os.mkfifo(sys.argv[1])
+        send({"id": "ours", "method": "elicitation/create", "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}})
+        open(sys.argv[1]).read()
+        os._exit(1)
+    else: r = {}
+    send({"id": m["id"], "result": r})
+"#;
+
+#[test]
+fn the_question_of_a_server_that_is_gone_is_taken_back() {
+    let (_models, home) = scene(vec![calls("mcp__leaves__ask", json!({})), said("done")]);
+    let home = home.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+    home.write("server.py", LEAVES);
+    let (script, pipe) = (home.path("server.py"), home.path("pipe"));
+    let config = home.read(".config/switchrail/config.toml");
+    let server = format!("[mcp.servers.leaves]\ncommand = \"python3\"\nargs = [{script:?}, {pipe:?}]\n");
+    home.write(".config/switchrail/config.toml", &format!("{config}\n{server}"));
+    let more = ["--allow", "mcp__leaves__ask", "--permission-prompt-tool", "stdio"];
+    let mut driven = Driven::start(&home, &more);
+    driven.user("ask");
+    let asked = driven.of_type("control_request");
+    assert_eq!(asked["request"]["tool_name"], "AskUserQuestion", "{asked}");
+    std::fs::write(&pipe, "").unwrap();
+    let taken_back = driven.of_type("control_cancel_request");
+    assert_eq!(taken_back["request_id"], asked["request_id"]);
+    assert_eq!(driven.of_type("result")["result"], "done");
+    assert_eq!(driven.end().1, Some(0));
 }

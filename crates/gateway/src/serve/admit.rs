@@ -6,9 +6,10 @@ use http::HeaderMap;
 use rail_config::settings;
 use rail_ledger::{Key, Ledger, Refusal};
 use rail_model::ErrorKind;
+use rail_stdx::Reach;
 
 use super::Door;
-use super::hosts::{Reach, foreign_origin};
+use super::hosts::foreign_origin;
 use super::keys::Sent;
 use super::refused::{Refused, unauthorized};
 

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rail_ledger::LedgerError;
+use rail_stdx::Reach;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -33,7 +34,6 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::admit::HasKeys;
-use self::hosts::Reach;
 use self::ids::Ids;
 use self::line::Begun;
 use self::readiness::Readiness;

@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 const LONGEST: usize = 64;
 /// Digits of the hash that tells apart what would be the same.
 const TAIL: usize = 8;
+/// What stands for a server's questions to models where its tools' names stand.
+const SAMPLING: &str = "sampling";
 
 /// The beginning of a text, at most so many characters, with a mark where something is missing.
 pub(crate) fn cut(text: &str, most: usize) -> String {
@@ -30,10 +32,21 @@ pub(crate) fn plain(name: &str) -> String {
 /// tail that tells it from others.
 pub fn tool_name(server: &str, tool: &str, taken: impl Fn(&str) -> bool) -> String {
     let name = format!("mcp__{}__{}", plain(server), plain(tool));
-    if name.len() <= LONGEST && !taken(&name) {
+    if name.len() <= LONGEST && !taken(&name) && name != sampling_name(server) {
         return name;
     }
-    let hash = Sha256::digest(format!("{server}\0{tool}"));
+    tailed(&name, &format!("{server}\0{tool}"))
+}
+
+/// The name under which a server needs leave to ask a model. No tool of it has that name.
+pub fn sampling_name(server: &str) -> String {
+    let name = format!("mcp__{}__{SAMPLING}", plain(server));
+    if name.len() <= LONGEST { name } else { tailed(&name, &format!("{server}\0\0{SAMPLING}")) }
+}
+
+/// A name that is told from others by what it is made of.
+fn tailed(name: &str, of: &str) -> String {
+    let hash = Sha256::digest(of);
     let tail: String = hash.iter().take(TAIL / 2).map(|byte| format!("{byte:02x}")).collect();
     let kept: String = name.chars().take(LONGEST - TAIL - 1).collect();
     format!("{kept}_{tail}")
@@ -44,6 +57,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn no_tool_has_the_name_that_questions_to_models_need_leave_under() {
+        for server in ["x", "a b", &"long".repeat(30)] {
+            assert_ne!(tool_name(server, "sampling", |_| false), sampling_name(server));
+        }
+        assert_eq!(sampling_name("x"), "mcp__x__sampling");
+    }
 
     #[test]
     fn names_fit_every_api() {

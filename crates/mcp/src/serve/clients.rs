@@ -21,7 +21,7 @@ pub(super) struct Clients {
     pub(super) catalog: Catalog,
     sessions: Arc<dyn Sessions>,
     /// What writes in one session waits for what writes in another: they share the workspace.
-    writers: Arc<tokio::sync::Mutex<()>>,
+    writers: Arc<rail_tool::Writers>,
     open: Mutex<Open>,
     left: UnboundedSender<u64>,
     leaving: Mutex<Option<UnboundedReceiver<u64>>>,

@@ -3,11 +3,8 @@
 //! A page on the web can make a browser call this machine, under a name of its own that leads here (DNS rebinding) or from another site.
 //! Neither has a name that we go by, and no browser is a client of ours.
 
-use std::net::IpAddr;
-
-use http::uri::Authority;
 use http::{HeaderMap, StatusCode, header};
-use rail_stdx::Secret;
+use rail_stdx::{Host, Reach, Secret};
 use subtle::ConstantTimeEq;
 
 /// The path at which MCP is spoken.
@@ -15,8 +12,8 @@ pub(super) const PATH: &str = "/mcp";
 
 /// Who may come in.
 pub(super) struct Door {
-    /// Whether others than this machine can reach it.
-    pub(super) open_to_others: bool,
+    /// Who can reach it.
+    pub(super) reach: Reach,
     /// Further names that it goes by.
     pub(super) names: Vec<String>,
     /// What a client must bring.
@@ -75,21 +72,8 @@ impl Door {
         let mut all = headers.get_all(header::HOST).iter();
         let (Some(value), None) = (all.next(), all.next()) else { return Err(Refused::NoHost) };
         let text = value.to_str().map_err(|_| Refused::NoHost)?;
-        let authority: Authority = text.parse().map_err(|_| Refused::NoHost)?;
-        let host = authority.host();
-        // What stands around a host is a port and nothing else.
-        let port = text.strip_prefix(host).ok_or(Refused::NoHost)?;
-        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-        if !(port.is_empty() || port.strip_prefix(':').is_some_and(is_port)) {
-            return Err(Refused::NoHost);
-        }
-        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let is_ours = match bare.parse::<IpAddr>() {
-            Ok(address) => self.open_to_others || address.to_canonical().is_loopback(),
-            Err(_) => host.eq_ignore_ascii_case("localhost"),
-        };
-        let is_named = || self.names.iter().any(|name| name.eq_ignore_ascii_case(bare));
-        if is_ours || is_named() { Ok(()) } else { Err(Refused::ForeignHost) }
+        let host = Host::parse(text).ok_or(Refused::NoHost)?;
+        if host.is_of(self.reach, &self.names) { Ok(()) } else { Err(Refused::ForeignHost) }
     }
 
     fn has_key(&self, headers: &HeaderMap) -> Result<(), Refused> {
@@ -106,6 +90,8 @@ impl Door {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use http::{HeaderName, HeaderValue};
     use proptest::prelude::*;
 
@@ -120,7 +106,7 @@ mod tests {
     }
 
     fn here() -> Door {
-        Door { open_to_others: false, names: vec!["dev.example".to_owned()], key: None }
+        Door { reach: Reach::Here, names: vec!["dev.example".to_owned()], key: None }
     }
 
     fn host(door: &Door, hosts: &[&str]) -> Result<(), Refused> {
@@ -130,7 +116,7 @@ mod tests {
 
     #[test]
     fn it_goes_by_its_own_names_only() {
-        let open = Door { open_to_others: true, ..here() };
+        let open = Door { reach: Reach::Others, ..here() };
         for ours in [
             "127.0.0.1",
             "127.0.0.1:80",

@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rail_stdx::Secret;
+use rail_stdx::{Reach, Secret};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
@@ -84,14 +84,14 @@ pub async fn serve_http(
 ) -> Result<(), ServeError> {
     let Http { listener, key, names } = http;
     let address = listener.local_addr()?;
-    let open_to_others = !address.ip().to_canonical().is_loopback();
+    let reach = Reach::of(address.ip());
     match &key {
-        None if open_to_others => return Err(ServeError::Open(address)),
+        None if reach == Reach::Others => return Err(ServeError::Open(address)),
         Some(key) if key.is_empty() => return Err(ServeError::EmptyKey),
         None | Some(_) => {}
     }
     let clients = Clients::new(offer, sessions);
-    let door = Arc::new(Door { open_to_others, names, key });
+    let door = Arc::new(Door { reach, names, key });
     let service = service(&clients, &stop);
     tokio::select! {
         () = accept(&listener, &door, &service, &stop) => {}

@@ -5,7 +5,7 @@ pub(super) fn read(reader: &mut Reader<'_, '_>) -> Read<String> {
     let start = reader.at;
     let mut text = String::new();
     loop {
-        match reader.bump() {
+        match reader.take() {
             Some('\'') => return Ok(text),
             Some('\\') => escape(reader, &mut text)?,
             Some(c) => {
@@ -23,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_, '_>) -> Read<String> {
 pub(super) fn skip_to_quote(reader: &mut Reader<'_, '_>) -> Read<()> {
     let start = reader.at;
     loop {
-        match reader.bump() {
+        match reader.take() {
             Some('\'') => return Ok(()),
             Some('\n') => reader.inner_newline()?,
             Some(_) => {}
@@ -34,7 +34,7 @@ pub(super) fn skip_to_quote(reader: &mut Reader<'_, '_>) -> Read<()> {
 
 fn escape(reader: &mut Reader<'_, '_>, text: &mut String) -> Read<()> {
     let start = reader.at;
-    let Some(c) = reader.bump() else { return Err(reader.unclear_at("an unfinished quote", start)) };
+    let Some(c) = reader.take() else { return Err(reader.unclear_at("an unfinished quote", start)) };
     let number = match c {
         'x' => digits(reader, 16, 2),
         'u' => digits(reader, 16, 4),

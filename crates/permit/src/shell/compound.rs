@@ -73,7 +73,7 @@ impl Reader<'_, '_> {
             return Err(self.unclear("brackets that are arithmetic to some shells only"));
         }
         let index = self.reserve()?;
-        self.at += 2;
+        self.eat("((");
         self.arithmetic()?;
         let text = self.slice(start..self.at).to_owned();
         let source = self.source(start..self.at);

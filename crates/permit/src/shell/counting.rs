@@ -1,3 +1,4 @@
+use super::text::CONTINUED;
 use super::{Script, Simple, Word, program_name};
 
 /// Comparisons of `[[` that take both sides for arithmetic.
@@ -13,6 +14,7 @@ pub fn counts_unknown(command: &str, script: &Script) -> bool {
         let literals = simple.words.iter().filter_map(Word::literal);
         program(simple) == "[[" && literals.into_iter().any(|word| COMPARISONS.contains(&word))
     };
+    let command = command.replace(CONTINUED, "");
     let counts = command.contains("((")
         || script.commands.iter().any(|simple| compares(simple) || program(simple) == "let");
     let takes = |simple: &Simple| matches!(program(simple).as_str(), "read" | "mapfile" | "readarray");

@@ -1,5 +1,5 @@
 use super::lex::Quotes;
-use super::text::{Dialect, Read, Reader};
+use super::text::{CONTINUED, Dialect, Read, Reader};
 use super::word::Piece;
 use super::{ansi, influence};
 
@@ -8,8 +8,9 @@ impl Reader<'_, '_> {
     pub(super) fn arithmetic(&mut self) -> Read<()> {
         self.deeper(|reader| {
             reader.expression(None)?;
-            // `$((a) b)` is a subshell in a substitution to some shells and versions, and arithmetic to others.
-            match reader.eat("))") {
+            // `$((a) b)` is a subshell in a substitution to some shells and versions, and arithmetic to others;
+            // so are closing brackets with a continued line between them.
+            match reader.rest().starts_with("))") && reader.eat("))") {
                 true => Ok(()),
                 false => Err(reader.unclear("brackets that may be arithmetic or a subshell")),
             }
@@ -53,7 +54,8 @@ impl Reader<'_, '_> {
     pub(super) fn parameter(&mut self, quotes: Quotes) -> Read<Piece> {
         let start = self.at;
         let sign = self.peek();
-        if matches!(sign, Some('#' | '!')) && self.peek_second() != Some('}') {
+        let plain = !matches!(sign, Some('#' | '!')) || self.peek_second() == Some('}');
+        if !plain {
             self.bump();
         }
         let name = self.name();
@@ -63,7 +65,7 @@ impl Reader<'_, '_> {
                 Some(_) | None => return Err(self.unclear_at("an expansion of an unknown form", start)),
             };
         }
-        let plain = self.at == start + name.len();
+        let plain = plain && !self.looks_at("[");
         if self.eat("[") {
             self.subscript(quotes)?;
         }
@@ -86,10 +88,10 @@ impl Reader<'_, '_> {
             Some(_) | None => return Err(self.unclear_at("an expansion of an unknown form", start)),
         }
         self.until_brace(start, quotes)?;
-        let fallback = self.slice(operator..self.at).trim_start_matches(':').starts_with(['-', '?']);
-        if self.slice(operator..self.at).trim_start_matches(':').starts_with('=')
-            && influence::changes_what_runs(&name)
-        {
+        let operation = self.slice(operator..self.at).replace(CONTINUED, "");
+        let operation = operation.trim_start_matches(':');
+        let fallback = operation.starts_with(['-', '?']);
+        if operation.starts_with('=') && influence::changes_what_runs(&name) {
             return Err(self.unclear_at("a variable that changes what runs, set in an expansion,", start));
         }
         Ok(if name == "HOME" && plain && fallback { Piece::Home } else { Piece::Unknown })
@@ -113,7 +115,7 @@ impl Reader<'_, '_> {
                 ('\'', Quotes::None) => self.skip_single_quotes()?,
                 ('\\', _) => {
                     self.bump();
-                    if self.bump().is_none_or(|c| c == '\n') {
+                    if self.take().is_none() {
                         return Err(self.unclear_at("an expansion without its end", start));
                     }
                 }

@@ -171,8 +171,13 @@ impl Reader<'_, '_> {
                 Some(_) => Position::Argument,
             };
             let raw = self.word(position)?;
-            if raw.pieces.is_empty() && raw.text.is_empty() {
+            if raw.pieces.is_empty() {
                 break;
+            }
+            if raw.text.starts_with('{') && raw.text.ends_with('}') && matches!(self.peek(), Some('<' | '>'))
+            {
+                // `{a[1]}>x` sets a variable, and is no word.
+                return Err(self.unclear_at("a redirection of an unknown form", start));
             }
             end = self.at;
             match (&raw.assigns, position) {
@@ -227,7 +232,7 @@ impl Reader<'_, '_> {
     }
 
     fn at_brackets(&self) -> bool {
-        self.rest().trim_start_matches([' ', '\t']).starts_with('(')
+        self.coming().find(|c| !matches!(c, ' ' | '\t')) == Some('(')
     }
 
     /// A program's name that looks like a word of the grammar was written to be misread.
@@ -248,49 +253,22 @@ impl Reader<'_, '_> {
 
     /// Whether commands end here.
     pub(super) fn at_closer(&self) -> bool {
-        self.at >= self.end
+        self.peek().is_none()
             || self.looks_at(")")
             || self.looks_at(";;")
             || self.looks_at(";&")
             || CLOSERS.iter().any(|closer| self.at_keyword(closer))
     }
 
-    /// Whether a whole word without quotes is next.
-    pub(super) fn at_keyword(&self, keyword: &str) -> bool {
-        let after = self.rest().strip_prefix(keyword);
-        after.is_some_and(|rest| {
-            rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>'])
-        })
-    }
-
-    /// Steps over a whole word without quotes, if it is next.
-    pub(super) fn keyword(&mut self, keyword: &str) -> bool {
-        let found = self.at_keyword(keyword);
-        if found {
-            self.at += keyword.len();
-        }
-        found
-    }
-
-    /// Steps over spaces, comments and continued lines, at the beginning of a word or sign.
+    /// Steps over spaces and comments, at the beginning of a word or sign.
     pub(super) fn blanks(&mut self) -> Read<()> {
         loop {
             match self.peek() {
                 Some(' ' | '\t') => {
                     self.bump();
                 }
-                Some('\\') if self.peek_second() == Some('\n') => {
-                    self.inner_newline()?;
-                    let apart = self.slice(0..self.at).ends_with([' ', '\t', '\n']) || self.at == 0;
-                    self.at += 2;
-                    // The shell joins the signs before and after it to one.
-                    if !apart
-                        && self.peek().is_some_and(|c| !c.is_alphanumeric() && !" \t\n\"'./".contains(c))
-                    {
-                        return Err(self.unclear("a sign that a continued line may change"));
-                    }
-                }
                 Some('#') => {
+                    self.bump();
                     let length = self.rest().find('\n').unwrap_or(self.rest().len());
                     self.at += length;
                 }

@@ -27,7 +27,7 @@ pub(super) enum Quotes {
 impl Reader<'_, '_> {
     /// Reads one word; its pieces are empty if none is next.
     pub(super) fn word(&mut self, position: Position) -> Read<Raw> {
-        let start = self.at;
+        let start = self.next_place();
         let mut raw = Raw::default();
         let mut open = 0_usize;
         while let Some(next) = self.peek() {
@@ -71,7 +71,8 @@ impl Reader<'_, '_> {
                 if self.dialect == Dialect::Other {
                     return Err(self.unclear("a process substitution, which not every shell knows,"));
                 }
-                self.at += 2;
+                self.bump();
+                self.bump();
                 self.substitution()?;
                 raw.pieces.push(Piece::Unknown);
             }
@@ -118,8 +119,7 @@ impl Reader<'_, '_> {
                 '`' => self.back_quotes(Quotes::Double, pieces)?,
                 '\\' => {
                     self.bump();
-                    match self.bump() {
-                        Some('\n') => self.continued()?,
+                    match self.take() {
                         Some(c @ ('$' | '`' | '"' | '\\')) => text.push(c),
                         Some(c) => text.extend(['\\', c]),
                         None => return Err(self.unclear_at("an unfinished quote", start)),
@@ -141,24 +141,12 @@ impl Reader<'_, '_> {
 
     fn escape(&mut self, pieces: &mut Vec<Piece>) -> Read<()> {
         self.bump();
-        match self.bump() {
-            Some('\n') => self.continued(),
+        match self.take() {
             Some(c) => {
                 pieces.push(Piece::Quoted(c.to_string()));
                 Ok(())
             }
             None => Err(self.unclear("a `\\` with nothing after it")),
-        }
-    }
-
-    /// After a continued line in a word: the shell joins what stands before and after it to one sign.
-    pub(super) fn continued(&self) -> Read<()> {
-        self.inner_newline()?;
-        let before = self.slice(0..self.at.saturating_sub(2));
-        let joins = before.ends_with('$') || self.peek().is_some_and(|c| matches!(c, '<' | '>' | '('));
-        match joins {
-            true => Err(self.unclear("a sign that a continued line may change")),
-            false => Ok(()),
         }
     }
 
@@ -168,7 +156,7 @@ impl Reader<'_, '_> {
         self.bump();
         match self.peek() {
             Some('(') if self.peek_second() == Some('(') => {
-                self.at += 2;
+                self.eat("((");
                 self.arithmetic()?;
                 pieces.push(Piece::Unknown);
             }
@@ -209,10 +197,9 @@ impl Reader<'_, '_> {
 
     /// Steps over a name.
     pub(super) fn name(&mut self) -> String {
-        let rest = self.rest();
-        let name = rest.split(|c| !is_name(c)).next().unwrap_or_default();
-        self.at += name.len();
-        name.to_owned()
+        let name: String = self.coming().take_while(|c| is_name(*c)).collect();
+        self.eat(&name);
+        name
     }
 
     /// Reads the commands of a `$(` or `<(` up to its bracket.
@@ -239,10 +226,12 @@ impl Reader<'_, '_> {
         self.bump();
         let mut script = String::new();
         loop {
-            match self.bump() {
+            match self.take() {
                 Some('`') => break,
-                Some('\\') => match self.bump() {
+                Some('\\') => match self.take() {
                     Some(c @ ('$' | '`' | '\\')) => script.push(c),
+                    // In quotes and comments too: it is taken out before they are looked at.
+                    Some('\n') => {}
                     Some('"') if quotes == Quotes::Double => script.push('"'),
                     Some('"') if quotes == Quotes::Text => {
                         return Err(self.unclear_at("an escaped quote in back quotes", start));

@@ -1,6 +1,7 @@
 //! Loops over words that are known: `for f in *.rs; do wc -l "$f"; done` is `wc -l *.rs`.
 
 use super::script::Loop;
+use super::text::CONTINUED;
 use super::word::is_name;
 use super::{Redirect, Script, Simple, Word, wrapped};
 
@@ -44,7 +45,7 @@ pub fn unrolled(script: &Script, command: &str) -> Script {
     };
     let in_loop = script.commands.iter().any(|simple| !simple.place.loops.is_empty());
     // A name that a line end cuts in two is not found in the text.
-    let hides = command.contains("${!") || command.contains("\\\n");
+    let hides = command.contains("${!") || command.contains(CONTINUED);
     if !in_loop || hides || script.commands.iter().any(may_set) {
         return script.clone();
     }

@@ -1,6 +1,6 @@
 use super::lex::{Position, Quotes, is_variable};
-use super::text::{Dialect, Pending, Read, Reader};
-use super::word::{Piece, is_name};
+use super::text::{CONTINUED, Dialect, Pending, Read, Reader};
+use super::word::Piece;
 use super::{Place, Redirect, RedirectKind, Word, influence};
 
 /// Where a shell that reads its script from its input would find it.
@@ -56,21 +56,17 @@ impl Reader<'_, '_> {
 
     /// Steps over the number or `{name}` before a redirection.
     fn descriptor(&mut self) -> String {
-        let rest = self.rest();
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let named = rest.strip_prefix('{').and_then(|rest| {
-            let name = rest.split(|c| !is_name(c)).next()?;
-            rest.strip_prefix(name)?.starts_with('}').then_some(name)
-        });
-        let length = match named.filter(|name| is_variable(name)) {
-            Some(name) => name.len() + 2,
-            None => digits,
+        let start = self.at;
+        let named = self.eat("{");
+        let name = self.name();
+        let whole = match named {
+            true => is_variable(&name) && self.eat("}"),
+            false => name.chars().all(|c| c.is_ascii_digit()),
         };
-        let text = rest.get(..length).unwrap_or_default();
-        if rest.get(length..).is_some_and(|rest| rest.starts_with(['<', '>'])) {
-            self.at += length;
-            return text.to_owned();
+        if whole && matches!(self.peek(), Some('<' | '>')) {
+            return if named { format!("{{{name}}}") } else { name };
         }
+        self.at = start;
         String::new()
     }
 
@@ -99,12 +95,16 @@ impl Reader<'_, '_> {
         }
         let place = Place { substituted: true, subshell: true, ..self.place.clone() };
         self.inputs(index, descriptor, Input::Document(self.pending.len()));
-        self.pending.push(Pending { end, quoted: raw.is_quoted(), strip, place, feeds: None });
+        self.pending.push(Pending { from: start, end, quoted: raw.is_quoted(), strip, place, feeds: None });
         Ok(())
     }
 
     /// Reads the here-documents that begin on this line.
     pub(super) fn documents(&mut self) -> Read<()> {
+        // Shells differ in where the line of such a command ends.
+        if self.pending.first().is_some_and(|first| self.slice(first.from..self.at).contains(CONTINUED)) {
+            return Err(self.unclear("a continued line after `<<`"));
+        }
         for document in std::mem::take(&mut self.pending) {
             let start = self.at;
             let body = self.lines_of(&document)?;
@@ -174,13 +174,13 @@ impl Reader<'_, '_> {
         let mut text = String::new();
         let mut pieces = Vec::new();
         while let Some(next) = self.peek() {
+            let start = self.next_place();
             match next {
                 '$' => self.dollar(Quotes::Text, &mut pieces)?,
                 '`' => self.back_quotes(Quotes::Text, &mut pieces)?,
                 '\\' => {
                     self.bump();
-                    match self.bump() {
-                        Some('\n') => self.continued()?,
+                    match self.take() {
                         Some(c @ ('$' | '`' | '\\')) => text.push(c),
                         Some(c) => text.extend(['\\', c]),
                         None => text.push('\\'),
@@ -190,6 +190,10 @@ impl Reader<'_, '_> {
                     self.bump();
                     text.push(next);
                 }
+            }
+            // It is taken out before anything else is looked at, also where quotes and comments in a substitution would keep it.
+            if matches!(next, '$' | '`') && self.slice(start..self.at).contains(CONTINUED) {
+                return Err(self.unclear_at("a continued line in an expansion", start));
             }
             if pieces.last() == Some(&Piece::Plain('$')) {
                 pieces.pop();

@@ -11,6 +11,9 @@ const MAX_COMMANDS: usize = 4_000;
 /// The longest text that is read.
 const MAX_BYTES: usize = 1 << 20;
 
+/// What continues a line.
+pub(super) const CONTINUED: &str = "\\\n";
+
 /// Which shell reads a text: they differ in small things that matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
@@ -29,6 +32,8 @@ pub(super) struct Found {
 
 /// A here-document whose body comes after the next line end.
 pub(super) struct Pending {
+    /// Where its end is named.
+    pub(super) from: usize,
     pub(super) end: String,
     /// The body is taken as it stands.
     pub(super) quoted: bool,
@@ -78,8 +83,13 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Reads the whole text as a script.
     pub(super) fn script(&mut self) -> Read<()> {
         check(self.text)?;
+        if self.dialect == Dialect::Other
+            && let Some(at) = joint(self.text)
+        {
+            return Err(self.unclear_at("a continued line in a word, which not every shell reads alike,", at));
+        }
         self.deeper(|reader| reader.list())?;
-        if self.at < self.end {
+        if self.peek().is_some() {
             return Err(self.unclear("a word or sign that does not belong there"));
         }
         match self.pending.is_empty() {
@@ -138,12 +148,37 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.span.clone().unwrap_or(range)
     }
 
+    /// The characters from a place on as the shell sees them, each with the place after it.
+    ///
+    /// A `\` and the line end after it are nothing to it, in the middle of a word, of a sign and of a reserved word too. Where they
+    /// do mean themselves, and after a `\` that may quote another, [`Self::take`] and [`Self::rest`] give the text as it stands.
+    fn ahead(&self, mut at: usize) -> impl Iterator<Item = (usize, char)> {
+        std::iter::from_fn(move || {
+            while self.slice(at..self.end).starts_with(CONTINUED) {
+                at += CONTINUED.len();
+            }
+            let next = self.slice(at..self.end).chars().next()?;
+            at += next.len_utf8();
+            Some((at, next))
+        })
+    }
+
+    /// Where the next character stands.
+    pub(super) fn next_place(&self) -> usize {
+        self.ahead(self.at).next().map_or(self.at, |(after, next)| after - next.len_utf8())
+    }
+
+    /// The characters that are next.
+    pub(super) fn coming(&self) -> impl Iterator<Item = char> {
+        self.ahead(self.at).map(|(_, next)| next)
+    }
+
     pub(super) fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
+        self.coming().next()
     }
 
     pub(super) fn peek_second(&self) -> Option<char> {
-        self.rest().chars().nth(1)
+        self.coming().nth(1)
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -155,22 +190,46 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     pub(super) fn bump(&mut self) -> Option<char> {
-        let next = self.peek()?;
+        let (after, next) = self.ahead(self.at).next()?;
+        self.at = after;
+        Some(next)
+    }
+
+    /// The next character as it stands.
+    pub(super) fn take(&mut self) -> Option<char> {
+        let next = self.rest().chars().next()?;
         self.at += next.len_utf8();
         Some(next)
     }
 
+    /// The place after a text, if that is next.
+    fn after(&self, text: &str) -> Option<usize> {
+        let mut ahead = self.ahead(self.at);
+        text.chars().try_fold(self.at, |_, expected| {
+            ahead.next().filter(|(_, next)| *next == expected).map(|(after, _)| after)
+        })
+    }
+
     pub(super) fn looks_at(&self, text: &str) -> bool {
-        self.rest().starts_with(text)
+        self.after(text).is_some()
     }
 
     /// Steps over a text if it is next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.looks_at(text);
-        if found {
-            self.at += text.len();
-        }
-        found
+        let after = self.after(text);
+        self.at = after.unwrap_or(self.at);
+        after.is_some()
+    }
+
+    /// Whether a whole word without quotes is next.
+    pub(super) fn at_keyword(&self, keyword: &str) -> bool {
+        let Some(after) = self.after(keyword) else { return false };
+        self.ahead(after).next().is_none_or(|(_, next)| " \t\n;&|()<>".contains(next))
+    }
+
+    /// Steps over a whole word without quotes, if it is next.
+    pub(super) fn keyword(&mut self, keyword: &str) -> bool {
+        self.at_keyword(keyword) && self.eat(keyword)
     }
 
     /// Steps over a line end that is inside a word or an expansion.
@@ -204,6 +263,16 @@ fn check(text: &str) -> Read<()> {
             at: text.get(at..).unwrap_or_default().chars().skip(1).take(40).collect(),
         }),
     }
+}
+
+/// Where a continued line joins what stands before and after it: old shells do so in words, but not in all signs.
+fn joint(text: &str) -> Option<usize> {
+    let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
+    text.match_indices(CONTINUED).map(|(at, _)| at).find(|at| {
+        let (before, after) = text.split_at(*at);
+        let after = after.trim_start_matches(CONTINUED);
+        !before.is_empty() && !before.ends_with(blank) && !after.is_empty() && !after.starts_with(blank)
+    })
 }
 
 /// Control characters, spaces that are none to a shell, and marks that turn or hide text.

@@ -1,5 +1,5 @@
 use super::Word;
-use super::text::{Found, Reader};
+use super::text::{CONTINUED, Found, Reader};
 
 /// How many braces a word may have.
 const MAX_BRACES: usize = 16;
@@ -131,7 +131,7 @@ impl Word {
         match self {
             Self::Literal(_) | Self::Pattern(_) => false,
             Self::Dynamic { text, known } if known.is_empty() => {
-                let text = text.trim_start_matches("\\\n");
+                let text = text.replace(CONTINUED, "");
                 let braces = text.starts_with('{') && text.contains(['$', '`']);
                 let listed = text.starts_with("\"$") && text.contains('@');
                 let expands = |rest: &str| rest.is_empty() || rest.starts_with(['$', '(', '{', '`', '\\']);

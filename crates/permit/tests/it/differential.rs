@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 use rail_permit::shell::{Script, Simple, Word, danger, read};
 use rail_sandbox::confine::dress;
 use rail_sandbox::{Network, Shape, support};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Programs that bash may find besides those that write down their calls.
 const REAL: &[&str] = &["bash", "env", "nice", "sh", "timeout", "xargs", "nohup", "stdbuf", "setsid", "find"];
@@ -41,7 +42,7 @@ fn every_program_that_bash_runs_is_seen_in_damaged_scripts() {
 }
 
 /// Runs scripts with bash, and gives how many were understood, of how many.
-fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>) -> (usize, usize) {
+pub(crate) fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>) -> (usize, usize) {
     let counts = std::cell::Cell::new((0, 0));
     let mut runner = TestRunner::new(Config {
         cases: cases.max(wanted()),
@@ -55,8 +56,15 @@ fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>) -> (usize,
             return Ok(());
         };
         counts.set((understood + 1, all + 1));
-        // `eval $x`: what it runs is asked about, whatever it is.
-        if danger(&seen, None).iter().any(|danger| danger.what.ends_with("known only when it runs")) {
+        // `eval $x`, `n*e p1`, `$x"eval" p1`: what it runs is asked about, whatever it is. A variable alone may be none.
+        let is_unknown = |simple: &Simple| match simple.words.first() {
+            Some(Word::Pattern(_)) => true,
+            Some(Word::Dynamic { text, .. }) => text.starts_with("$unse") && text != "$unset",
+            Some(Word::Literal(_)) | None => false,
+        };
+        if danger(&seen, None).iter().any(|danger| danger.what.ends_with("known only when it runs"))
+            || seen.commands.iter().any(is_unknown)
+        {
             return Ok(());
         }
         for call in ground.calls(&script) {
@@ -202,10 +210,34 @@ impl Ground {
         // It explains a start that failed, and here none may.
         let _dressed = dress(&mut run, &self.shape).unwrap();
         run.status().unwrap();
+        end_left(&bin);
         let text = fs::read(&log).unwrap();
         let text = String::from_utf8_lossy(&text);
         let calls = text.split('\u{1e}').filter(|call| !call.is_empty());
         calls.map(|call| call.split('\u{1f}').map(str::to_owned).collect()).collect()
+    }
+}
+
+/// Ends what a script has left running, in whatever session: a function that calls itself in a pipe makes processes without end.
+fn end_left(bin: &Path) {
+    let mark = format!("PATH={}", bin.display());
+    let environment = |entry: &fs::DirEntry| fs::read(entry.path().join("environ")).unwrap_or_default();
+    loop {
+        let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let left =
+            all.filter(|entry| environment(entry).split(|byte| *byte == 0).any(|set| set == mark.as_bytes()));
+        let left: Vec<Pid> =
+            left.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).collect();
+        // First none of them may go on, so that none makes others meanwhile.
+        for signal in [Signal::STOP, Signal::KILL] {
+            for process in &left {
+                // It may have ended by itself.
+                let _ = kill_process(*process, signal);
+            }
+        }
+        if left.is_empty() {
+            return;
+        }
     }
 }
 
@@ -393,8 +425,9 @@ fn command(depth: u32) -> BoxedStrategy<String> {
         inner.clone().prop_map(|list| format!("for ((i=0; i<1; i++)); do {list}\ndone")),
         (one.clone(), inner.clone())
             .prop_map(|(word, list)| format!("case {word} in (q|r) p1;; *) {list}\n;; esac")),
-        inner.clone().prop_map(|list| format!("g1() {{ {list}\n}}; g1 a")),
-        inner.clone().prop_map(|list| format!("function g2 {{ {list}\n}}\ng2")),
+        // Each depth has names of its own: what calls itself would not end.
+        inner.clone().prop_map(move |list| format!("f{depth}() {{ {list}\n}}; f{depth} a")),
+        inner.clone().prop_map(move |list| format!("function g{depth} {{ {list}\n}}\ng{depth}")),
         one.clone().prop_map(|word| format!("[[ -n {word} && a =~ ^(a|b)$ ]] && p2")),
         inner.clone().prop_map(|list| format!("bash -c {}", quoted(&list))),
         inner.clone().prop_map(|list| format!("bash -ec {} zero one", quoted(&list))),
@@ -413,7 +446,7 @@ fn command(depth: u32) -> BoxedStrategy<String> {
     prop_oneof![3 => simple(depth), 2 => compound].boxed()
 }
 
-fn list(depth: u32) -> BoxedStrategy<String> {
+pub(crate) fn list(depth: u32) -> BoxedStrategy<String> {
     let separator = prop::sample::select(vec![
         "; ",
         " && ",

@@ -4,6 +4,7 @@
 mod answers;
 mod attacks;
 mod commands;
+mod continued;
 mod daily;
 mod differential;
 mod elsewhere;

@@ -233,7 +233,7 @@ impl Executor {
         let writes = card.lane == Lane::Exclusive && matches!(card.level, Level::Write | Level::Execute);
         let _writing = match writes {
             true => Some(tokio::select! {
-                writing = Arc::clone(&self.session.writers).lock_owned() => writing,
+                writing = self.session.writing() => writing,
                 () = cancel.cancelled() => return (seen, Err(Stopped::cancelled())),
             }),
             false => None,

@@ -105,6 +105,16 @@ async fn obey(input: Orders, cx: ToolCx) -> Result<ToolOutput, ToolFault> {
             cx.progress().say("hanging");
             std::future::pending().await
         }
+        "block" => {
+            let (work, stage) = (cx.clone(), Arc::clone(&stage));
+            cx.blocking(move || {
+                work.progress().say("working");
+                tokio::runtime::Handle::current().block_on(work.cancel().cancelled());
+                stage.log.lock().unwrap().push("ended".to_owned());
+                Err(ToolFault::new("interrupted"))
+            })
+            .await
+        }
         "panic" => panic!("{}", input.text),
         "fail" => Err(ToolFault::caused(input.text.clone(), "errno 5")),
         _ => Ok(ToolOutput::text(input.text.clone())),
@@ -208,13 +218,7 @@ impl Bed {
 
     pub(crate) fn run_until(&self, calls: &[(&str, &str)], cancel: &CancellationToken) -> Vec<Outcome> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        let calls = calls.iter().enumerate().map(|(at, (name, arguments))| ToolCall {
-            id: CallId::Given(format!("call_{at}")),
-            name: (*name).to_owned(),
-            arguments: (*arguments).to_owned(),
-            kind: CallKind::Function,
-        });
-        runtime.block_on(self.executor.run(calls.collect(), cancel))
+        runtime.block_on(self.executor.run(of(calls), cancel))
     }
 
     /// The names of the events of one call, in order.
@@ -235,4 +239,15 @@ pub(crate) fn told(outcomes: &[Outcome]) -> Vec<String> {
         .iter()
         .map(|outcome| format!("{} {:?}: {}", outcome.call.id.as_str(), outcome.end, outcome.text()))
         .collect()
+}
+
+/// The calls of these tools with these arguments.
+pub(crate) fn of(calls: &[(&str, &str)]) -> Vec<ToolCall> {
+    let call = |(at, (name, arguments)): (usize, &(&str, &str))| ToolCall {
+        id: CallId::Given(format!("call_{at}")),
+        name: (*name).to_owned(),
+        arguments: (*arguments).to_owned(),
+        kind: CallKind::Function,
+    };
+    calls.iter().enumerate().map(call).collect()
 }

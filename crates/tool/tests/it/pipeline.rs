@@ -7,7 +7,7 @@ use rail_tool::{Before, BoxFuture, HookAnswer, HookSay, HookedCall, Hooks, NoHoo
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::bed::{Bed, Stage, told};
+use crate::bed::{Bed, Stage, of, told};
 
 #[test]
 fn a_call_is_told_from_start_to_end() {
@@ -77,6 +77,26 @@ fn a_cancelled_call_has_a_result_and_those_behind_it_do_not_begin() {
         let log = bed.session.services.get::<Stage>().log.lock().unwrap().clone();
         assert!(!log.contains(&"begin 2".to_owned()), "{log:?}");
     }
+}
+
+#[test]
+fn work_on_a_thread_ran_on_when_its_call_was_dropped() {
+    let bed = Bed::new();
+    let begun = CancellationToken::new();
+    *bed.front.cancel_at_progress.lock().unwrap() = Some(begun.clone());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let never = CancellationToken::new();
+        let calls = of(&[("look_around", r#"{"order":"block","text":"1"}"#)]);
+        tokio::select! {
+            _ = bed.executor.run(calls, &never) => panic!("it waits to be told"),
+            () = begun.cancelled() => {}
+        }
+    });
+    // It waits for the threads that still run.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(30));
+    let log = bed.session.services.get::<Stage>().log.lock().unwrap().clone();
+    assert_eq!(log, ["begin 1", "ended"]);
 }
 
 #[test]

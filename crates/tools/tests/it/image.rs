@@ -26,7 +26,11 @@ impl Models for Seer {
     fn ask<'a>(&'a self, inquiry: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
         let images = inquiry.parts.len() - 1;
         self.0.lock().unwrap().push(inquiry);
-        let told = Told { text: format!("I see {images}.\n"), model: "openai/gpt-5-mini".to_owned() };
+        let told = Told {
+            text: format!("I see {images}.\n"),
+            model: "openai/gpt-5-mini".to_owned(),
+            stop: rail_model::Stop::EndTurn,
+        };
         Box::pin(std::future::ready(Ok(told)))
     }
 }
@@ -95,7 +99,8 @@ fn one_image_is_asked_about_and_the_answer_says_by_whom() {
 
     details: {"model":"openai/gpt-5-mini","image":"{workspace}/photo.png"}
     "#);
-    let Inquiry { to, system, parts, max_output } = seer.last();
+    let Inquiry { asker, to, system, parts, max_output, .. } = seer.last();
+    assert_eq!(asker, "image");
     assert_eq!((to, system, max_output), (Inquired::Vision { model: None }, None, None));
     assert_eq!(parts[0].as_text(), Some("Describe the image."));
     assert_eq!(seer.images(), [("image/png".to_owned(), 4, 2)]);

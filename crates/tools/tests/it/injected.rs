@@ -65,7 +65,11 @@ struct Reads(&'static str);
 
 impl Models for Reads {
     fn ask<'a>(&'a self, _: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
-        let told = Told { text: self.0.to_owned(), model: "openai/gpt-5-mini".to_owned() };
+        let told = Told {
+            text: self.0.to_owned(),
+            model: "openai/gpt-5-mini".to_owned(),
+            stop: rail_model::Stop::EndTurn,
+        };
         Box::pin(std::future::ready(Ok(told)))
     }
 }

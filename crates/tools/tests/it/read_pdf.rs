@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use rail_model::{Part, PartBody};
 use rail_testkit::Pdfs;
-use rail_tool::{BoxFuture, Inquired, Inquiry, Models, Told};
+use rail_tool::{BoxFuture, End, Inquired, Inquiry, Models, Told, ToolEvent};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +18,11 @@ struct Seeing(Arc<Mutex<Vec<Inquiry>>>);
 impl Models for Seeing {
     fn ask<'a>(&'a self, inquiry: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
         self.0.lock().unwrap().push(inquiry);
-        let told = Told { text: "what it saw".to_owned(), model: "some/model".to_owned() };
+        let told = Told {
+            text: "what it saw".to_owned(),
+            model: "some/model".to_owned(),
+            stop: rail_model::Stop::EndTurn,
+        };
         Box::pin(std::future::ready(Ok(told)))
     }
 }
@@ -101,6 +105,44 @@ fn a_vision_model_can_be_asked_something_else_about_any_page() {
     );
     let asked = models.asked();
     assert_eq!((images(&asked[0].parts), asked[0].parts[0].as_text()), (10, Some("Any box?")));
+}
+
+/// A PDF of so many pages without a letter; its table of places is left out, which readers make again.
+fn blank(pages: usize) -> String {
+    let kids: Vec<String> = (0..pages).map(|page| format!("{} 0 R", page + 3)).collect();
+    let page = |page: usize| {
+        format!("{} 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 300 200]>> endobj\n", page + 3)
+    };
+    format!(
+        "%PDF-1.4\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\n2 0 obj <</Type /Pages /Kids [{}] /Count {pages}>> endobj\n{}trailer <</Root 1 0 R>>\n",
+        kids.join(" "),
+        (0..pages).map(page).collect::<String>()
+    )
+}
+
+#[tokio::test]
+async fn pages_were_drawn_after_the_call_was_cancelled() {
+    let models = Seeing::default();
+    let scratch = Scratch::with(|session| session.models = Arc::new(models.clone()));
+    scratch.write("a.pdf", blank(8));
+    let input = json!({ "file_path": scratch.path("a.pdf") });
+    let (cancel, stop) = (CancellationToken::new(), CancellationToken::new());
+    let at = cancel.clone();
+    scratch.events.at_each(move |event| {
+        if matches!(event, ToolEvent::Progress { text, .. } if text == "draws page 2 of 8") {
+            at.cancel();
+        }
+    });
+    let outcome = scratch.call("read_pdf", &input, &cancel).await;
+    let said = "the PDF was not read to its end: the call was cancelled";
+    assert_eq!((outcome.end, outcome.text().as_str()), (End::Cancelled, said));
+    let drawn =
+        |event: &ToolEvent| matches!(event, ToolEvent::Progress { text, .. } if text.starts_with("draws"));
+    assert_eq!(scratch.events.all().iter().filter(|event| drawn(event)).count(), 2);
+    assert_eq!(models.asked(), []);
+    // All of them otherwise.
+    assert_eq!(scratch.call("read_pdf", &input, &stop).await.end, End::Done);
+    assert_eq!(images(&models.asked()[0].parts), 8);
 }
 
 #[test]

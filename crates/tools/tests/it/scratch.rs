@@ -23,11 +23,18 @@ pub(crate) struct Scratch {
 
 /// What the executor told.
 #[derive(Default)]
-pub(crate) struct Events(Mutex<Vec<ToolEvent>>, Condvar);
+pub(crate) struct Events(Mutex<Vec<ToolEvent>>, Condvar, Mutex<Option<Then>>);
+
+/// What is done at an event, before anything goes on.
+type Then = Box<dyn Fn(&ToolEvent) + Send>;
 
 impl Events {
     pub(crate) fn all(&self) -> Vec<ToolEvent> {
         self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn at_each(&self, then: impl Fn(&ToolEvent) + Send + 'static) {
+        *self.2.lock().unwrap() = Some(Box::new(then));
     }
 
     /// Waits for an event; it holds its thread.
@@ -39,6 +46,7 @@ impl Events {
 
 impl Watch for Events {
     fn event(&self, event: ToolEvent) {
+        self.2.lock().unwrap().iter().for_each(|then| then(&event));
         self.0.lock().unwrap().push(event);
         self.1.notify_all();
     }

@@ -10,9 +10,6 @@ use crate::talk::user_lines;
 use crate::text::{Line, Role, Span};
 use crate::theme::Theme;
 
-/// How many characters of output of the user's own commands go with a prompt.
-const CONTEXT: usize = 30_000;
-
 /// Commands that only an interface has.
 pub(super) fn local() -> Vec<CommandInfo> {
     let info = |(name, hint, help): (&str, &str, &str)| CommandInfo {
@@ -73,19 +70,8 @@ impl App {
         if text.starts_with('/') {
             self.talk.show(user_lines(text));
         }
-        let text = self.with_context(text);
-        self.out.push(Out::Want(Want::Line { text, attached: typed.attachments }));
-    }
-
-    /// The text with what the user's own commands printed before it; commands of the agent take nothing along.
-    fn with_context(&mut self, text: &str) -> String {
-        if text.starts_with('/') || self.context.is_empty() {
-            return text.to_owned();
-        }
-        let all = std::mem::take(&mut self.context).join("\n\n");
-        let skipped = all.chars().count().saturating_sub(CONTEXT);
-        let kept: String = all.chars().skip(skipped).collect();
-        format!("{kept}\n\n{text}")
+        let context = if text.starts_with('/') { Vec::new() } else { std::mem::take(&mut self.context) };
+        self.out.push(Out::Want(Want::Line { text: text.to_owned(), attached: typed.attachments, context }));
     }
 
     fn run(&mut self, command: &str) {

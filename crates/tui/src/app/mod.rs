@@ -112,6 +112,9 @@ pub struct App {
     closed: bool,
 }
 
+/// How many characters of the output of such a command go with a prompt.
+const CONTEXT: usize = 30_000;
+
 /// A shell command of the user's own.
 struct OwnShell {
     command: String,
@@ -277,7 +280,10 @@ impl App {
         }
         self.talk.show(lines);
         let how = if how.is_empty() { String::new() } else { format!("\n({how})") };
-        self.context.push(format!("The user ran a command.\n$ {command}\n{text}{how}"));
+        let skipped = text.chars().count().saturating_sub(CONTEXT);
+        let cut = if skipped > 0 { "…\n" } else { "" };
+        let text: String = text.chars().skip(skipped).collect();
+        self.context.push(format!("The user ran a command.\n$ {command}\n{cut}{text}{how}"));
     }
 
     /// A path as it is shown.

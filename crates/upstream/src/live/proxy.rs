@@ -4,50 +4,10 @@ use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use rail_route::Provider;
-use rail_stdx::Secret;
+use rail_stdx::Proxies;
 
 use super::fault;
 use crate::TransportError;
-
-/// The proxies that an environment names; they may hold passwords.
-#[derive(Clone, Default, Debug)]
-pub struct Proxies {
-    /// For plain addresses.
-    pub http: Option<Secret>,
-    /// For secure addresses.
-    pub https: Option<Secret>,
-    /// For both, where there is none of its own.
-    pub all: Option<Secret>,
-    /// Hosts that are reached without: names with their subdomains, addresses, networks, or `*`.
-    pub no: Option<String>,
-}
-
-impl Proxies {
-    /// Reads the usual variables, whose lower case wins as with curl.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let read = |name: &str| {
-            let named = variable(&name.to_ascii_lowercase()).filter(|value| !value.is_empty());
-            named.or_else(|| variable(name).filter(|value| !value.is_empty()))
-        };
-        Self {
-            http: read("HTTP_PROXY").map(Secret::new),
-            https: read("HTTPS_PROXY").map(Secret::new),
-            all: read("ALL_PROXY").map(Secret::new),
-            no: read("NO_PROXY"),
-        }
-    }
-
-    pub(super) fn matcher(&self) -> Matcher {
-        let url =
-            |proxy: &Option<Secret>| proxy.as_ref().map(|url| url.reveal().to_owned()).unwrap_or_default();
-        Matcher::builder()
-            .http(url(&self.http))
-            .https(url(&self.https))
-            .all(url(&self.all))
-            .no(self.no.clone().unwrap_or_default())
-            .build()
-    }
-}
 
 /// The way to a host.
 #[derive(Clone, PartialEq)]
@@ -94,21 +54,25 @@ impl Via {
 }
 
 /// The way that a provider's settings and the environment say.
-pub(super) fn via(provider: &Provider, uri: &Uri, environment: &Matcher) -> Result<Via, TransportError> {
-    let name = &provider.name;
-    let found = match provider.proxy.as_deref() {
-        Some("direct") => None,
-        Some(url) => match Matcher::builder().all(url.to_owned()).build().intercept(uri) {
-            Some(found) => Some(found),
-            // The value is not shown: it may hold a password.
-            None => return Err(unusable(&format!("`providers.{name}.proxy`"))),
+pub(super) fn via(provider: &Provider, uri: &Uri, environment: &Proxies) -> Result<Via, TransportError> {
+    let all = |url: &str| Matcher::builder().all(url.to_owned());
+    // The value is not shown: it may hold a password.
+    let (url, no, what) = match provider.proxy.as_deref() {
+        Some("direct") => return Ok(Via::Direct),
+        Some(url) => (url, "", format!("`providers.{}.proxy`", provider.name)),
+        None => match environment.toward(uri.scheme_str().unwrap_or_default()) {
+            Some(proxy) if !is_loopback(uri) => {
+                let no = environment.no.as_deref().unwrap_or_default();
+                (proxy.reveal(), no, "the proxy of the environment".to_owned())
+            }
+            Some(_) | None => return Ok(Via::Direct),
         },
-        None if is_loopback(uri) => None,
-        None => environment.intercept(uri),
     };
-    match found {
+    match all(url).no(no.to_owned()).build().intercept(uri) {
+        Some(found) => to_proxy(&found).ok_or_else(|| unusable(&what)),
+        // One that can't be read is not the same as none: who names one does not want to be seen without it.
+        None if all(url).build().intercept(uri).is_none() => Err(unusable(&what)),
         None => Ok(Via::Direct),
-        Some(found) => to_proxy(&found).ok_or_else(|| unusable("the proxy of the environment")),
     }
 }
 
@@ -159,7 +123,7 @@ mod tests {
         let mut provider =
             Provider::new("p", rail_wire::openai_chat::PROTOCOL.id, "https://api.example.test/v1");
         provider.proxy = provider_proxy.map(str::to_owned);
-        match via(&provider, &url.parse().unwrap(), &environment(pairs).matcher()) {
+        match via(&provider, &url.parse().unwrap(), &environment(pairs)) {
             Err(error) => error.problem,
             Ok(Via::Direct) => "direct".to_owned(),
             Ok(Via::Http { proxy, auth }) => format!("{proxy} {auth:?}"),
@@ -208,6 +172,15 @@ mod tests {
             (Some(""), &[], "https://a.test/", &own),
             (None, &[("ALL_PROXY", "socks5h://s:5")], "https://a.test/", "socks5 http://s:5/ None"),
             (None, &[("ALL_PROXY", "socks4://s:5")], "https://a.test/", &environments),
+            (None, &[("ALL_PROXY", "gopher://s:5")], "https://a.test/", &environments),
+            (
+                None,
+                &[("HTTPS_PROXY", "gopher://s"), ("ALL_PROXY", "http://a:1")],
+                "https://a.test/",
+                &environments,
+            ),
+            (None, &[("HTTPS_PROXY", "http://[s"), ("NO_PROXY", "b.test")], "https://a.test/", &environments),
+            (None, &[("HTTPS_PROXY", "http://[s")], "http://a.test/", "direct"),
             (
                 None,
                 &[("HTTPS_PROXY", ""), ("all_proxy", "http://a:1")],
@@ -218,11 +191,5 @@ mod tests {
         ] {
             assert_eq!(way(own_proxy, pairs, url), expected, "{own_proxy:?} {pairs:?} {url}");
         }
-    }
-
-    #[test]
-    fn passwords_are_not_printed() {
-        let printed = format!("{:?}", environment(&[("HTTPS_PROXY", "http://u:password@h:1")]));
-        assert!(!printed.contains("password"), "{printed}");
     }
 }

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use rail_route::Provider;
-use rail_stdx::Secret;
+use rail_stdx::{Proxies, Secret};
 use rail_testkit::{
     Admits, Authority, Conversation, Peer, ProxyPeer, ServerCert, Step, http_whole, refused_addr,
 };
-use rail_upstream::{Live, LiveSettings, Proxies, Transport};
+use rail_upstream::{Live, LiveSettings, Transport};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

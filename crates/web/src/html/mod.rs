@@ -47,3 +47,14 @@ pub fn plain(html: &str) -> String {
 
 /// Characters that are less than a page of any use has.
 const FEW: usize = 200;
+
+/// The most characters of what a page says of itself: it stands before its text, and outside of what bounds that.
+const BRIEF: usize = 300;
+
+/// A page's words about itself in one short line.
+fn in_brief(text: &str) -> Option<String> {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    // Each word has a character at least.
+    let line = words.take(BRIEF).collect::<Vec<_>>().join(" ");
+    Some(line.chars().take(BRIEF).collect()).filter(|line: &String| !line.is_empty())
+}

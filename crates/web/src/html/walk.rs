@@ -254,8 +254,7 @@ impl<'a> Walk<'a> {
 
     fn text(&mut self, text: &str) {
         if self.in_title {
-            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.title = self.title.take().or(Some(words)).filter(|title| !title.is_empty());
+            self.title = self.title.take().or_else(|| super::in_brief(text));
             if self.keep != Keep::Words {
                 return;
             }
@@ -340,9 +339,7 @@ impl<'a> Walk<'a> {
         if self.description.is_none()
             && named.is_some_and(|name| matches!(name.as_str(), "description" | "og:description"))
         {
-            let said = attribute(attributes, b"content")
-                .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-            self.description = said.filter(|text| !text.is_empty());
+            self.description = attribute(attributes, b"content").and_then(|text| super::in_brief(&text));
         }
     }
 

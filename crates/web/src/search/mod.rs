@@ -81,6 +81,15 @@ impl EngineKind {
         }
     }
 
+    /// The results in the body of its answer; None if it is none of its answers.
+    pub fn results(self, body: &[u8]) -> Option<Vec<Found>> {
+        let value: Value = serde_json::from_slice(body).ok()?;
+        match self {
+            Self::Brave => brave::results(&value),
+            Self::Tavily | Self::Searxng => tavily::results(&value),
+        }
+    }
+
     /// The variable that holds its key, or its address where it needs no key.
     pub fn variable(self) -> &'static str {
         match self {
@@ -143,12 +152,7 @@ impl Fetcher {
             return Err(SearchFault::of_status(engine.kind, status, retry, &bytes));
         }
         let not_json = || SearchFault::NotJson { engine: name, html: kind.contains("html") };
-        let value: Value = serde_json::from_slice(&bytes).map_err(|_| not_json())?;
-        let results = match engine.kind {
-            EngineKind::Brave => brave::results(&value),
-            EngineKind::Tavily | EngineKind::Searxng => tavily::results(&value),
-        };
-        let results = results.ok_or_else(not_json)?;
+        let results = engine.kind.results(&bytes).ok_or_else(not_json)?;
         Ok(results.into_iter().filter(|found| query.wants(found)).take(query.count).collect())
     }
 }

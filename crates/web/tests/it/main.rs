@@ -9,3 +9,4 @@ mod redirects;
 mod search;
 mod site;
 mod slow;
+mod socks;

@@ -103,6 +103,17 @@ fn no_page_is_too_deep() {
 }
 
 #[test]
+fn a_title_without_end_was_given_whole() {
+    let long = "word\u{1b}[2J ".repeat(100_000);
+    let page = read(&format!("<title>{long}</title><meta name=description content=\"{long}\"><p>text"));
+    for said in [page.title, page.description] {
+        let said = said.unwrap_or_default();
+        assert!(said.starts_with("word [2J word") && said.chars().count() == 300, "{said}");
+    }
+    assert_eq!(page.text, "text");
+}
+
+#[test]
 fn words_alone() {
     assert_eq!(plain("<strong>Rust</strong> &amp; <em>friends</em>&#39;s\n guide"), "Rust & friends's guide");
     assert_eq!(plain("a < b and c > d"), "a < b and c > d");

@@ -1,8 +1,8 @@
 //! The way through a proxy.
 
-use rail_stdx::Secret;
+use rail_stdx::{Proxies, Secret};
 use rail_testkit::{Admits, Authority, Conversation, Peer, ProxyPeer, Step};
-use rail_web::{Fetcher, Proxies, WebFault, WebSetup};
+use rail_web::{Fetcher, WebFault, WebSetup};
 
 use crate::site::{Names, fetch, html, page, site};
 
@@ -65,5 +65,5 @@ async fn a_proxy_is_no_way_round_the_guards() {
 async fn a_proxy_s_password_is_in_no_message() {
     let fetcher = through("gopher://me:password@proxy.example");
     let fault = fetch(&fetcher, "https://docs.example/").await.unwrap_err();
-    insta::assert_snapshot!(fault, @"the proxy for the web has no address; write `http://HOST:PORT`, `https://…` or `socks5://…`; correct it in the configuration");
+    insta::assert_snapshot!(fault, @"the proxy for the web is no address of a proxy; write `http://HOST:PORT`, `https://…` or `socks5://…`; correct it in the configuration");
 }

@@ -209,8 +209,8 @@ impl Messages {
             "claude_code_version": SPOKEN_VERSION,
             "rail_version": env!("CARGO_PKG_VERSION"),
             "output_style": "default",
-            "agents": [],
-            "skills": [],
+            "agents": opened.agents,
+            "skills": opened.skills,
             "plugins": [],
         })
     }
@@ -227,6 +227,10 @@ impl Messages {
 
     fn spent(&mut self, spent: &Spent, out: &mut Vec<Value>) {
         self.sums.add(spent);
+        if spent.aside.is_some() {
+            // It is no answer of the conversation.
+            return;
+        }
         self.voice.target.clone_from(&spent.target);
         self.say(Some(&spent.usage), out);
     }

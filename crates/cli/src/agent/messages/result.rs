@@ -36,7 +36,9 @@ impl Sums {
         let model = self.models.entry(spent.target.clone()).or_default();
         add(&mut model.usage, &spent.usage);
         model.cost_usd += spent.cost_usd.unwrap_or(0.0);
-        model.window = spent.window.limit.or(model.window);
+        // The window is the conversation's, whoever asked.
+        let own = spent.window.limit.filter(|_| spent.aside.is_none());
+        model.window = own.or(model.window);
     }
 
     pub(super) fn denied(&mut self, denial: Value) {

@@ -158,6 +158,41 @@ fn a_task_with_a_call() {
 }
 
 #[test]
+fn what_a_tool_asked_of_a_model_is_counted_and_is_no_answer() {
+    let usage = Usage { input: Some(100), output: Some(7), ..Usage::default() };
+    let window = Window { tokens: 18, limit: Some(1000) };
+    let aside = SessionEvent::Spent(Spent {
+        step: 1,
+        target: "two,small".to_owned(),
+        usage,
+        cost_usd: Some(0.25),
+        window,
+        aside: Some("image".to_owned()),
+        ..Spent::default()
+    });
+    let mut events = vec![opened()];
+    events.extend(routed(1));
+    events.extend([said(1, vec![call()]), spent(1), aside]);
+    events.extend(routed(2));
+    events.extend([
+        said(2, vec![Part::text("A dot.")]),
+        spent(2),
+        done(Reason::Answered, "A dot.", Vec::new()),
+    ]);
+    let told = told(Telling::default(), &events);
+    let result: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    let small = &result["modelUsage"]["two,small"];
+    assert_eq!(
+        (&small["inputTokens"], &small["outputTokens"], &small["costUSD"]),
+        (&100.into(), &7.into(), &0.25.into())
+    );
+    assert_eq!(small["contextWindow"], 0, "the window is the other model's");
+    assert_eq!(result["usage"]["input_tokens"], 120);
+    assert_eq!(told.lines().filter(|line| line.contains("\"type\":\"assistant\"")).count(), 2);
+    assert!(!told.contains("\"model\":\"small\""), "{told}");
+}
+
+#[test]
 fn answers_while_they_are_written() {
     let mut events = vec![opened()];
     events.extend(routed(1));

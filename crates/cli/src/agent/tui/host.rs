@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::{clipboard, files, history, lists, shell};
 use crate::agent::control::{Became, becomes, live};
-use crate::agent::slash::{Ground, Live, Ready};
+use crate::agent::slash::{self, Ground, Live, Ready};
 
 /// Does what the interface wants, beside it.
 pub(super) struct Host {
@@ -95,9 +95,9 @@ impl Host {
     /// The interface wants something.
     pub(super) fn want(&mut self, want: Want) {
         match want {
-            Want::Line { text, attached } => {
+            Want::Line { text, attached, context } => {
                 let media = attached.into_iter().map(|media| Part::new(PartBody::Media(media)));
-                self.said(text, media.collect());
+                self.said(text, context.into_iter().map(Part::text).chain(media).collect());
             }
             Want::Shell(command) => self.run(command),
             Want::StopShell => {
@@ -126,9 +126,17 @@ impl Host {
         if self.ground.live.is_none() {
             return self.early.push((text, more));
         }
-        let parts = [Part::text(text)].into_iter().chain(more).collect();
         let (ground, errands) = (self.ground.clone(), Arc::clone(&self.errands));
-        self.tasks.spawn(async move { Done::Became(becomes(Prompt { id: None, parts }, ground, errands).await) });
+        let own = vec![Part::text(text)];
+        self.tasks.spawn(async move {
+            if more.is_empty() {
+                return Done::Became(becomes(Prompt { id: None, parts: own }, ground, errands).await);
+            }
+            // Only the user's own words name files: what commands printed may have any form.
+            let named = slash::named(&own, &errands).await;
+            let parts = own.into_iter().chain(named).chain(more).collect();
+            Done::Became(Became::Ready(Box::new(slash::submit(Vec::new(), parts))))
+        });
     }
 
     fn became(&mut self, became: Became) {
