@@ -25,7 +25,7 @@ pub async fn run_plain(start: Start, mut wires: Wires) -> io::Result<End> {
     let mut app = App::new(start, WIDE);
     let mut lines = lines()?;
     let mut signals = Signals::new()?;
-    let mut told = Told { waits: Waits::ForNothing, doing: None };
+    let mut told = Told { waits: Waits::Nothing, doing: None };
     loop {
         tell(&mut app, &mut told)?;
         let turn = tokio::select! {
@@ -40,10 +40,10 @@ pub async fn run_plain(start: Start, mut wires: Wires) -> io::Result<End> {
             Turn::End | Turn::Line(None) | Turn::Session(None) => return Ok(End::Quit),
             Turn::Interrupt => {
                 app.interrupted(now);
-                told.waits = Waits::ForNothing;
+                told.waits = Waits::Nothing;
             }
             Turn::Line(Some(line)) => {
-                told.waits = Waits::ForNothing;
+                told.waits = Waits::Nothing;
                 app.typed(&line, now);
             }
             Turn::Session(Some(event)) => app.event(&event, now),
@@ -87,10 +87,10 @@ struct Told {
 fn tell(app: &mut App, told: &mut Told) -> io::Result<()> {
     let mut out = stdout().lock();
     let finished = app.take_finished();
-    if !finished.is_empty() && told.waits != Waits::ForNothing {
+    if !finished.is_empty() && told.waits != Waits::Nothing {
         // The user was asked for something; that is asked again below what happened since.
         writeln!(out)?;
-        told.waits = Waits::ForNothing;
+        told.waits = Waits::Nothing;
     }
     for line in finished {
         writeln!(out, "{}", line.text().trim_end())?;
@@ -105,9 +105,9 @@ fn tell(app: &mut App, told: &mut Told) -> io::Result<()> {
     let waits = app.waits();
     if waits != told.waits {
         match &waits {
-            Waits::ForNothing => {}
-            Waits::ForWords => write!(out, "> ")?,
-            Waits::ForAnswer(lines) => {
+            Waits::Nothing => {}
+            Waits::Words => write!(out, "> ")?,
+            Waits::Answer(lines) => {
                 for line in lines {
                     writeln!(out, "{}", line.trim_end())?;
                 }

@@ -9,11 +9,11 @@ use crate::text::{Line, Role};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Waits {
     /// Nothing: it works.
-    ForNothing,
+    Nothing,
     /// Something to do.
-    ForWords,
+    Words,
     /// An answer, to what these lines say.
-    ForAnswer(Vec<String>),
+    Answer(Vec<String>),
 }
 
 impl App {
@@ -37,14 +37,14 @@ impl App {
         if let Some(ask) = self.asks.front_mut() {
             let mut lines = ask.view(width, usize::MAX).lines;
             lines.push(Line::of("Answer with a number, or in your own words.", Role::Plain));
-            return Waits::ForAnswer(texts(lines));
+            return Waits::Answer(texts(lines));
         }
         if let Some(picking) = &self.picking {
             let mut lines = picking.lines();
             lines.push(Line::of("Pick by a number; an empty line leaves.", Role::Plain));
-            return Waits::ForAnswer(texts(lines));
+            return Waits::Answer(texts(lines));
         }
-        if self.status.works() || self.shell.is_some() { Waits::ForNothing } else { Waits::ForWords }
+        if self.status.works() || self.shell.is_some() { Waits::Nothing } else { Waits::Words }
     }
 
     /// Ctrl-C where there are no keys.

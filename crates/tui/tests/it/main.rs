@@ -1,4 +1,5 @@
 //! The tests of the terminal interface: what a terminal shows of it.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod complete;
 mod diff;

@@ -45,7 +45,7 @@ pub(crate) fn typed(text: &str) -> Step {
 
 /// Steps of whatever kind, one after the other.
 macro_rules! script {
-    ($($step:expr),* $(,)?) => { vec![$($crate::screens::Step::from($step)),*] };
+    ($($step:expr),* $(,)?) => { Vec::from([$($crate::screens::Step::from($step)),*]) };
 }
 pub(crate) use script;
 
@@ -194,7 +194,8 @@ fn grid(stage: &mut Stage) -> String {
     let screen = stage.terminal.screen();
     let (rows, columns) = screen.size();
     let (row, column) = screen.cursor_position();
-    let cursor = if screen.hide_cursor() { "hidden".to_owned() } else { format!("{}:{}", row + 1, column + 1) };
+    let cursor =
+        if screen.hide_cursor() { "hidden".to_owned() } else { format!("{}:{}", row + 1, column + 1) };
     let texts: Vec<String> = screen.rows(0, columns.into()).map(|row| row.trim_end().to_owned()).collect();
     let used = texts.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
     let mut out = format!("── {columns}×{rows}, cursor {cursor}");
@@ -240,7 +241,13 @@ fn look(cell: &vt100::Cell) -> String {
         look.push('/');
         look.push_str(&colour(cell.bgcolor()));
     }
-    let marks = [(cell.bold(), 'b'), (cell.dim(), 'd'), (cell.italic(), 'i'), (cell.underline(), 'u'), (cell.inverse(), 'r')];
+    let marks = [
+        (cell.bold(), 'b'),
+        (cell.dim(), 'd'),
+        (cell.italic(), 'i'),
+        (cell.underline(), 'u'),
+        (cell.inverse(), 'r'),
+    ];
     look.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| mark));
     look
 }
@@ -279,6 +286,7 @@ pub(crate) fn check_themes(name: &str, start: &Start, steps: &[Step]) {
 }
 
 /// A picture, where somebody wants to look at it.
+#[expect(clippy::disallowed_methods, reason = "only a person at a shell wants it")]
 fn look_at(name: &str, screen: &vt100::Screen, theme: Theme) {
     if let Some(folder) = std::env::var_os("RAIL_SCREENS") {
         let path = std::path::Path::new(&folder).join(format!("{name}.svg"));

@@ -1,7 +1,10 @@
 //! Whatever happens in whatever order, on whatever terminal: nothing breaks, all that was finished is there, and the cursor is where something is.
 
 use proptest::prelude::*;
-use rail_proto::{About, Choice, ChoiceOption, Choices, Doing, Finish, Leave, Mode, PermissionAsk, Pick, Prompt, Reason, SessionEvent, ShellState, TodoStatus};
+use rail_proto::{
+    About, Choice, ChoiceOption, Choices, Doing, Finish, Leave, Mode, PermissionAsk, Pick, Prompt, Reason,
+    SessionEvent, ShellState, TodoStatus,
+};
 use rail_tui::input::Keys;
 use rail_tui::screen::{Screen, Size};
 use rail_tui::text::Line;
@@ -27,8 +30,10 @@ fn words() -> impl Strategy<Value = String> {
 fn events() -> impl Strategy<Value = SessionEvent> {
     let id = || prop_oneof![Just("a"), Just("b"), Just("c")];
     let reason = prop_oneof![Just(Reason::Answered), Just(Reason::Failed), Just(Reason::Interrupted)];
-    let finish = prop_oneof![Just(Finish::Done), Just(Finish::Denied), Just(Finish::Failed), Just(Finish::Cancelled)];
-    let status = prop_oneof![Just(TodoStatus::Pending), Just(TodoStatus::InProgress), Just(TodoStatus::Completed)];
+    let finish =
+        prop_oneof![Just(Finish::Done), Just(Finish::Denied), Just(Finish::Failed), Just(Finish::Cancelled)];
+    let status =
+        prop_oneof![Just(TodoStatus::Pending), Just(TodoStatus::InProgress), Just(TodoStatus::Completed)];
     let pick = prop_oneof![Just(Pick::One), Just(Pick::Several)];
     prop_oneof![
         8 => words().prop_map(|words| text(&words)),
@@ -66,11 +71,47 @@ fn events() -> impl Strategy<Value = SessionEvent> {
 
 fn steps() -> impl Strategy<Value = Step> {
     let named = prop::sample::select(vec![
-        "<CR>", "<Esc>", "<Tab>", "<BackTab>", "<BS>", "<Up>", "<Down>", "<Left>", "<Right>", "<Home>", "<PageUp>", "<A-CR>", "<C-c>", "<C-r>", "<C-o>",
-        "<C-t>", "<C-w>", "<C-u>", "<C-l>", "/", "@", "!", "1", "2", "4", " ", "/theme<CR>", "/keys<CR>", "/vim<CR>", "!ls<CR>",
+        "<CR>",
+        "<Esc>",
+        "<Tab>",
+        "<BackTab>",
+        "<BS>",
+        "<Up>",
+        "<Down>",
+        "<Left>",
+        "<Right>",
+        "<Home>",
+        "<PageUp>",
+        "<A-CR>",
+        "<C-c>",
+        "<C-r>",
+        "<C-o>",
+        "<C-t>",
+        "<C-w>",
+        "<C-u>",
+        "<C-l>",
+        "/",
+        "@",
+        "!",
+        "1",
+        "2",
+        "4",
+        " ",
+        "/theme<CR>",
+        "/keys<CR>",
+        "/vim<CR>",
+        "!ls<CR>",
     ]);
     let items = |words: Vec<String>| -> Vec<Item> {
-        words.into_iter().map(|words| Item { value: "1".into(), label: words.clone(), detail: words.clone(), more: vec![words; 3] }).collect()
+        words
+            .into_iter()
+            .map(|words| Item {
+                value: "1".into(),
+                label: words.clone(),
+                detail: words.clone(),
+                more: vec![words; 3],
+            })
+            .collect()
     };
     prop_oneof![
         10 => events().prop_map(Step::Event),
@@ -96,7 +137,8 @@ fn start_of(theme: usize, vim: bool, verbose: bool) -> Start {
 
 /// The rows of finished lines, as a terminal of this width has them.
 fn folded(lines: &[Line], size: Size) -> Vec<String> {
-    let mut terminal = crate::screens::terminal(size.columns.try_into().unwrap(), size.rows.try_into().unwrap());
+    let mut terminal =
+        crate::screens::terminal(size.columns.try_into().unwrap(), size.rows.try_into().unwrap());
     let mut screen = Screen::new(size, Theme::Plain);
     let none = rail_tui::screen::Live::default();
     terminal.process(screen.frame(lines, &none).as_bytes());

@@ -1,13 +1,20 @@
 //! Screens of questions: what would be done, what each answer allows, what the model wants to know.
 
-use rail_proto::{About, Choice, ChoiceOption, Choices, Doing, Leave, PermissionAsk, Pick, Reason, SessionEvent};
+use rail_proto::{
+    About, Choice, ChoiceOption, Choices, Doing, Leave, PermissionAsk, Pick, Reason, SessionEvent,
+};
 use serde_json::json;
 
 use crate::screens::{Step, check, check_themes, script, typed};
 use crate::screens_script::*;
 
 pub(crate) fn asked(ask: PermissionAsk, keys: &str) -> Vec<Step> {
-    let steps = script![text("I run the tests first."), call("ask", "Bash", ask.input.clone()), SessionEvent::Permission(ask), typed(keys)];
+    let steps = script![
+        text("I run the tests first."),
+        call("ask", "Bash", ask.input.clone()),
+        SessionEvent::Permission(ask),
+        typed(keys)
+    ];
     begun("repair the parser").into_iter().chain(steps).collect()
 }
 
@@ -32,7 +39,10 @@ Option<&Token> {\n+        self.peek()\n     }";
     PermissionAsk {
         doing: vec![Doing::Writes("src/parser.rs".into())],
         changes: vec![change("src/parser.rs", 119, lines)],
-        offers: vec![Leave { rules: vec!["Edit(/src/parser.rs)".into()], says: "lets the agent write `src/parser.rs`, and all in it if it is a folder".into() }],
+        offers: vec![Leave {
+            rules: vec!["Edit(/src/parser.rs)".into()],
+            says: "lets the agent write `src/parser.rs`, and all in it if it is a folder".into(),
+        }],
         ..permission("edit", json!({"file_path": "src/parser.rs"}))
     }
 }
@@ -65,13 +75,22 @@ fn what_always_asks_can_be_allowed_once() {
 fn other_calls_show_their_input() {
     let fetch = PermissionAsk {
         doing: vec![Doing::Speaks("docs.rs".into())],
-        offers: vec![Leave { rules: vec!["WebFetch(domain:docs.rs)".into()], says: "lets the agent speak with docs.rs".into() }],
-        ..permission("web_fetch", json!({"url": "https://docs.rs/vt100", "prompt": "how is a screen resized?"}))
+        offers: vec![Leave {
+            rules: vec!["WebFetch(domain:docs.rs)".into()],
+            says: "lets the agent speak with docs.rs".into(),
+        }],
+        ..permission(
+            "web_fetch",
+            json!({"url": "https://docs.rs/vt100", "prompt": "how is a screen resized?"}),
+        )
     };
     check("permission-host", &start(), &asked(fetch, ""));
     let foreign = PermissionAsk {
         doing: vec![Doing::Foreign],
-        offers: vec![Leave { rules: vec!["mcp__tracker__close".into()], says: "lets the agent use `mcp__tracker__close`".into() }],
+        offers: vec![Leave {
+            rules: vec!["mcp__tracker__close".into()],
+            says: "lets the agent use `mcp__tracker__close`".into(),
+        }],
         ..permission("mcp__tracker__close", json!({"ticket": 17, "comment": "done\nsee the branch"}))
     };
     check("permission-foreign", &start(), &asked(foreign, ""));
@@ -96,13 +115,26 @@ fn several_questions_wait() {
 }
 
 fn choice(question: &str, pick: Pick, options: &[(&str, &str)]) -> Choice {
-    let option = |(label, description): &(&str, &str)| ChoiceOption { label: (*label).into(), description: (*description).into() };
-    Choice { question: question.into(), header: String::new(), options: options.iter().map(option).collect(), pick }
+    let option = |(label, description): &(&str, &str)| ChoiceOption {
+        label: (*label).into(),
+        description: (*description).into(),
+    };
+    Choice {
+        question: question.into(),
+        header: String::new(),
+        options: options.iter().map(option).collect(),
+        pick,
+    }
 }
 
 fn chosen(about: About, questions: Vec<Choice>, keys: &str) -> Vec<Step> {
     let choices = Choices { about, questions };
-    let steps = script![text("Before I begin:"), call("q", "Ask", json!({})), SessionEvent::Choice { id: "q".into(), choices }, typed(keys)];
+    let steps = script![
+        text("Before I begin:"),
+        call("q", "Ask", json!({})),
+        SessionEvent::Choice { id: "q".into(), choices },
+        typed(keys)
+    ];
     begun("add a cache").into_iter().chain(steps).collect()
 }
 
@@ -114,12 +146,19 @@ const STORES: &[(&str, &str)] = &[
 
 #[test]
 fn one_of_some() {
-    check("choice-one", &start(), &chosen(About::Question, vec![choice("Where are entries kept?", Pick::One, STORES)], "<Down>"));
+    check(
+        "choice-one",
+        &start(),
+        &chosen(About::Question, vec![choice("Where are entries kept?", Pick::One, STORES)], "<Down>"),
+    );
 }
 
 pub(crate) fn several() -> Vec<Step> {
     let what = [("Prices", ""), ("Pictures", "up to 2 MB each"), ("Searches", "")];
-    let questions = vec![choice("Where are entries kept?", Pick::One, STORES), choice("What is cached?", Pick::Several, &what)];
+    let questions = vec![
+        choice("Where are entries kept?", Pick::One, STORES),
+        choice("What is cached?", Pick::Several, &what),
+    ];
     chosen(About::Question, questions, "1<Down> <Down>")
 }
 
@@ -131,14 +170,26 @@ fn several_of_some() {
 #[test]
 fn in_their_own_words() {
     let questions = vec![choice("Where are entries kept?", Pick::One, STORES)];
-    check("choice-words", &start(), &chosen(About::Question, questions, "4wherever they are kept now, but behind a trait so that it can be changed later"));
+    check(
+        "choice-words",
+        &start(),
+        &chosen(
+            About::Question,
+            questions,
+            "4wherever they are kept now, but behind a trait so that it can be changed later",
+        ),
+    );
 }
 
 #[test]
 fn a_plan() {
     let plan = "# A cache for prices\n\n1. A trait `Store` with `get` and `put`\n2. An implementation in memory, with a limit\n3. Use it in \
 `prices.rs`\n\n```rust\ntrait Store {\n    fn get(&self, key: &str) -> Option<Price>;\n}\n```\n\nNothing else changes.";
-    let options = [("Yes, and edit without asking", ""), ("Yes, and ask before each edit", ""), ("No, go on planning", "")];
+    let options = [
+        ("Yes, and edit without asking", ""),
+        ("Yes, and ask before each edit", ""),
+        ("No, go on planning", ""),
+    ];
     let questions = vec![choice("Go ahead with this plan?", Pick::One, &options)];
     check("choice-plan", &start(), &chosen(About::LeavePlan { plan: plan.into() }, questions, ""));
 }
@@ -150,7 +201,10 @@ fn answers_stay_in_the_conversation() {
     check("answered-no", &start(), &asked(command(), "5use cargo nextest<A-CR>and only here<CR>"));
     let questions = || {
         let what = [("Prices", ""), ("Pictures", ""), ("Searches", "")];
-        vec![choice("Where are entries kept?", Pick::One, STORES), choice("What is cached?", Pick::Several, &what)]
+        vec![
+            choice("Where are entries kept?", Pick::One, STORES),
+            choice("What is cached?", Pick::Several, &what),
+        ]
     };
     check("chosen", &start(), &chosen(About::Question, questions(), "2 <Down> <CR>"));
     check("chosen-not", &start(), &chosen(About::Question, questions(), "2<Esc>"));

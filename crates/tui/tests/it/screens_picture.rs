@@ -28,7 +28,7 @@ fn usual(theme: Theme) -> (&'static str, &'static str) {
 /// What a terminal shows, as far down as there is something.
 pub(crate) fn svg(screen: &vt100::Screen, theme: Theme) -> String {
     let columns = screen.size().1.get();
-    let texts: Vec<String> = screen.rows(0, columns.into()).collect();
+    let texts: Vec<String> = screen.rows(0, columns).collect();
     let rows = texts.iter().rposition(|row| !row.trim_end().is_empty()).map_or(1, |last| last + 1);
     let (front, back) = usual(theme);
     let width = f64::from(columns) * CELL.0 + 2.0 * EDGE;
@@ -90,7 +90,9 @@ impl Run {
         let front = colour(self.front);
         let back = colour(self.back);
         let (front, back) = match inverse {
-            true => (Some(back.unwrap_or(usual_back.to_owned())), Some(front.unwrap_or(usual_front.to_owned()))),
+            true => {
+                (Some(back.unwrap_or(usual_back.to_owned())), Some(front.unwrap_or(usual_front.to_owned())))
+            }
             false => (front, back),
         };
         if let Some(back) = back {
@@ -103,7 +105,8 @@ impl Run {
         let cells = self.cells - u16::try_from(self.text.len() - trimmed.len()).unwrap();
         let x = EDGE + f64::from(self.from) * CELL.0;
         let y = EDGE + f64::from(row) * CELL.1 + 13.0;
-        write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{:.1}\"", f64::from(cells) * CELL.0).unwrap();
+        write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{:.1}\"", f64::from(cells) * CELL.0)
+            .unwrap();
         if let Some(front) = front {
             write!(out, " fill=\"{front}\"").unwrap();
         }
@@ -121,7 +124,9 @@ impl Run {
 fn rect(row: u16, column: u16, cells: u16, colour: &str) -> String {
     let (x, y) = (EDGE + f64::from(column) * CELL.0, EDGE + f64::from(row) * CELL.1 - 1.0);
     let (width, height) = (f64::from(cells) * CELL.0, CELL.1);
-    format!("<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>\n")
+    format!(
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>\n"
+    )
 }
 
 /// The colours that terminals have by number: sixteen of their own, a cube, and greys.
@@ -147,7 +152,8 @@ fn drawn(theme: Theme, size: (u16, u16), steps: &[Step]) -> String {
 }
 
 fn conversation() -> Vec<Step> {
-    let tests = "running 41 tests\n.........................................\ntest result: ok. 41 passed; 0 failed";
+    let tests =
+        "running 41 tests\n.........................................\ntest result: ok. 41 passed; 0 failed";
     let todos = vec![
         todo(TodoStatus::Completed, "Find where it fails"),
         todo(TodoStatus::Completed, "Let skip peek"),
@@ -171,6 +177,7 @@ fn conversation() -> Vec<Step> {
 
 /// The pictures of the documentation.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "only a person at a shell writes them")]
 fn pictures_are_up_to_date() {
     let ended = [conversation(), script![typed("<Esc><C-u>"), done(Reason::Answered, "")]].concat();
     let pictures = [
@@ -188,6 +195,9 @@ fn pictures_are_up_to_date() {
             std::fs::write(&path, &picture).unwrap();
         }
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == picture, "docs/pictures/{name}.svg is old: RAIL_PICTURES=write cargo test -p rail-tui pictures");
+        assert!(
+            kept == picture,
+            "docs/pictures/{name}.svg is old: RAIL_PICTURES=write cargo test -p rail-tui pictures"
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use rail_model::{CallId, CallKind, Part, ToolResult, Usage};
 use rail_proto::{
-    AgentBegan, AgentEnded, Done, FileChange, Finish, Hunk, Line, Mark, Mode, Opened, PermissionAsk, Prompt, Reason, Routed,
-    SessionEvent, Shell, ShellState, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart, Window,
+    AgentBegan, AgentEnded, Done, FileChange, Finish, Hunk, Line, Mark, Mode, Opened, PermissionAsk, Prompt,
+    Reason, Routed, SessionEvent, Shell, ShellState, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart,
+    Window,
 };
 use rail_tui::Start;
 use rail_tui::complete::CommandInfo;
@@ -15,11 +16,19 @@ use crate::screens::Step;
 
 /// An interface with some commands and some history.
 pub(crate) fn start() -> Start {
-    let command = |(name, hint, help): (&str, &str, &str)| CommandInfo { name: name.into(), hint: hint.into(), help: help.into() };
+    let command = |(name, hint, help): (&str, &str, &str)| CommandInfo {
+        name: name.into(),
+        hint: hint.into(),
+        help: help.into(),
+    };
     let commands = [
         ("help", "", "Lists the commands."),
         ("model", "[model]", "Shows or changes the model."),
-        ("compact", "[what to keep]", "Makes the conversation shorter, with a summary of what was said and done."),
+        (
+            "compact",
+            "[what to keep]",
+            "Makes the conversation shorter, with a summary of what was said and done.",
+        ),
         ("rewind", "[n]", "Goes back to before a message."),
         ("diff", "", "Shows what the session has changed."),
         ("review", "<branch>", "Reviews the changes of a branch."),
@@ -27,7 +36,11 @@ pub(crate) fn start() -> Start {
         ("usage", "", "What the session has taken."),
         ("permissions", "", "The rules, and where they come from."),
     ];
-    let history = ["cargo test fails in the parser, why?", "write a test for the tokenizer\nand one for the parser", "explain crates/wire"];
+    let history = [
+        "cargo test fails in the parser, why?",
+        "write a test for the tokenizer\nand one for the parser",
+        "explain crates/wire",
+    ];
     Start {
         version: "0.1.0".into(),
         home: Some("/srv/ann".into()),
@@ -44,7 +57,9 @@ pub(crate) fn opened() -> SessionEvent {
 
 /// A session in which something was asked, and somebody answers.
 pub(crate) fn begun(ask: &str) -> Vec<Step> {
-    [opened(), prompted(ask), SessionEvent::Asking { step: 1 }, routed(), spent(41_300)].map(Step::from).into()
+    [opened(), prompted(ask), SessionEvent::Asking { step: 1 }, routed(), spent(41_300)]
+        .map(Step::from)
+        .into()
 }
 
 pub(crate) fn prompted(text: &str) -> SessionEvent {
@@ -78,7 +93,13 @@ pub(crate) fn thinking(text: &str) -> SessionEvent {
 }
 
 pub(crate) fn call(id: &str, title: &str, input: Value) -> SessionEvent {
-    SessionEvent::ToolStart(ToolStart { step: 1, id: id.into(), name: title.to_lowercase(), title: title.into(), input })
+    SessionEvent::ToolStart(ToolStart {
+        step: 1,
+        id: id.into(),
+        name: title.to_lowercase(),
+        title: title.into(),
+        input,
+    })
 }
 
 pub(crate) fn result(id: &str, end: Finish, text: &str, shown: Option<Shown>) -> SessionEvent {

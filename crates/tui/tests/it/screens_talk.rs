@@ -25,12 +25,20 @@ const CODE: &str = "Here is how it reads now:\n\n```rust\n/// Skips blanks and c
 
 #[test]
 fn a_paragraph_streams_in() {
-    check("streams-paragraph", &start(), &after("why does the parser fail?", script![text(ANSWER), Step::Tick(4_200)]));
+    check(
+        "streams-paragraph",
+        &start(),
+        &after("why does the parser fail?", script![text(ANSWER), Step::Tick(4_200)]),
+    );
 }
 
 #[test]
 fn a_code_block_streams_in() {
-    check("streams-code", &start(), &after("why does the parser fail?", script![text(CODE), Step::Tick(900)]));
+    check(
+        "streams-code",
+        &start(),
+        &after("why does the parser fail?", script![text(CODE), Step::Tick(900)]),
+    );
 }
 
 #[test]
@@ -98,8 +106,15 @@ fn calls_run() {
     let steps = script![
         text("I look at both."),
         call("c1", "Read", json!({"file_path": "src/parser.rs"})),
-        call("c2", "Bash", json!({"command": "cargo test -p shop -- --nocapture parser::tests::a_comment_at_the_end_of_a_line"})),
-        SessionEvent::ToolProgress { id: "c2".into(), text: "   Compiling shop v0.1.0\n    Running tests".into() },
+        call(
+            "c2",
+            "Bash",
+            json!({"command": "cargo test -p shop -- --nocapture parser::tests::a_comment_at_the_end_of_a_line"})
+        ),
+        SessionEvent::ToolProgress {
+            id: "c2".into(),
+            text: "   Compiling shop v0.1.0\n    Running tests".into()
+        },
         Step::Tick(12_400),
     ];
     check("calls-run", &start(), &after("why?", steps));
@@ -109,20 +124,34 @@ fn calls_run() {
 fn tasks_end_as_they_may() {
     let ends = [
         ("done-answered", Reason::Answered, "All tests pass."),
-        ("done-failed", Reason::Failed, "every target of `code` failed: openrouter,qwen3-coder says 402 (out of credit)"),
+        (
+            "done-failed",
+            Reason::Failed,
+            "every target of `code` failed: openrouter,qwen3-coder says 402 (out of credit)",
+        ),
         ("done-interrupted", Reason::Interrupted, ""),
         ("done-budget", Reason::Budget, "$5.00 of $5.00 are spent; raise it with `--max-budget-usd`"),
         ("done-turns", Reason::TurnLimit, ""),
     ];
     for (name, reason, words) in ends {
-        check(name, &start(), &after("run the tests", script![text("I ran them:\n\n- 41 passed\n- none failed"), done(reason, words)]));
+        check(
+            name,
+            &start(),
+            &after(
+                "run the tests",
+                script![text("I ran them:\n\n- 41 passed\n- none failed"), done(reason, words)],
+            ),
+        );
     }
 }
 
 #[test]
 fn a_step_is_asked_again() {
     let restarted = SessionEvent::Restarted { step: 1, why: "nothing came for 60s".into() };
-    let note = SessionEvent::Note { kind: NoteKind::Failover, text: "openrouter,qwen3-coder stalled; asking local,qwen2.5 instead".into() };
+    let note = SessionEvent::Note {
+        kind: NoteKind::Failover,
+        text: "openrouter,qwen3-coder stalled; asking local,qwen2.5 instead".into(),
+    };
     let steps = script![text("First half.\n\nSecond ha"), restarted, note, text("All of it, this time.")];
     check("restarted", &start(), &after("explain it", steps));
 }
@@ -132,7 +161,8 @@ fn long_lines() {
     let url = "https://example.org/a/very/long/path/that/does/not/end/before/the/terminal/does?query=of+some+length&page=7#section-12";
     let code = format!("let row = [{}];", (0..60).map(|at| at.to_string()).collect::<Vec<_>>().join(", "));
     let word = "a".repeat(200);
-    let answer = format!("See {url} for it.\n\n```rust\n{code}\n```\n\nA word: {word} ends.\n\n- in a list: {word}\n");
+    let answer =
+        format!("See {url} for it.\n\n```rust\n{code}\n```\n\nA word: {word} ends.\n\n- in a list: {word}\n");
     check("long-lines", &start(), &after("show long lines", script![text(&answer)]));
     let open = format!("See {url} for it, and {word} too");
     check("long-lines-open", &start(), &after("show long lines", script![text(&open)]));
@@ -150,12 +180,18 @@ fn wide_signs() {
 #[test]
 fn emoji_and_marks_that_combine() {
     let answer = "Done ✅ by 👍, cafe\u{301} and nai\u{308}ve, a flag 🇩🇪 and a heart ❤\u{fe0f}.\n\n- 🚀 faster\n- 🐛 mended";
-    check("emoji", &start(), &after("say it with signs 🎉", script![text(answer), typed("e\u{301} 👍 ok<Left><Left>")]));
+    check(
+        "emoji",
+        &start(),
+        &after("say it with signs 🎉", script![text(answer), typed("e\u{301} 👍 ok<Left><Left>")]),
+    );
 }
 
 #[test]
 fn looks_by_theme() {
-    let parts = |ask: &str| after(ask, script![text(ANSWER), text("\n\n```rust\nfn f() -> u8 { 7 } // seven\n```\n")]);
+    let parts = |ask: &str| {
+        after(ask, script![text(ANSWER), text("\n\n```rust\nfn f() -> u8 { 7 } // seven\n```\n")])
+    };
     check_themes("themes-answer", &start(), &parts("why does the parser fail?"));
     check_themes("themes-diff", &start(), &after("repair it", edited()));
 }

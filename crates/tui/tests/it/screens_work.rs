@@ -30,8 +30,12 @@ fn things_to_do() {
         todo(TodoStatus::Pending, "Add a test for a comment at the end of a line"),
     ];
     check("todos-short", &start(), &working(script![SessionEvent::Todos(short), text("I begin.")]));
-    let mut long: Vec<_> = (1..=4).map(|at| todo(TodoStatus::Completed, &format!("Step {at} of many"))).collect();
-    long.push(todo(TodoStatus::InProgress, "Move every caller of the old parser to the new one, also those behind the feature of the old format"));
+    let mut long: Vec<_> =
+        (1..=4).map(|at| todo(TodoStatus::Completed, &format!("Step {at} of many"))).collect();
+    long.push(todo(
+        TodoStatus::InProgress,
+        "Move every caller of the old parser to the new one, also those behind the feature of the old format",
+    ));
     long.extend((6..=14).map(|at| todo(TodoStatus::Pending, &format!("Step {at} of many"))));
     check("todos-long", &start(), &working(script![SessionEvent::Todos(long), text("I go on.")]));
 }
@@ -42,13 +46,21 @@ pub(crate) fn agents() -> Vec<Step> {
         text("Three agents look for it."),
         call("a", "Task", json!({"description": "Find callers of skip"})),
         call("b", "Task", json!({"description": "Read the grammar"})),
-        call("c", "Task", json!({"description": "Look for tests of comments in every crate of the workspace"})),
+        call(
+            "c",
+            "Task",
+            json!({"description": "Look for tests of comments in every crate of the workspace"})
+        ),
         agent("a", "explore", "Find callers of skip"),
         agent("b", "explore", "Read the grammar"),
         agent("c", "general", "Look for tests of comments in every crate of the workspace"),
         tool("a", "Grep", json!({"pattern": "skip(", "path": "src"})),
         in_agent("a", spent(12_400)),
-        tool("b", "Read", json!({"file_path": "docs/a/rather/long/path/to/the/grammar/of/the/whole/language.md"})),
+        tool(
+            "b",
+            "Read",
+            json!({"file_path": "docs/a/rather/long/path/to/the/grammar/of/the/whole/language.md"})
+        ),
         in_agent("c", thinking("hm")),
         Step::Tick(8_300),
     ])
@@ -70,7 +82,11 @@ fn agents_at_work() {
 fn commands_in_the_background() {
     let shells = vec![
         shell("bash_1", "npm run dev -- --port 3000", ShellState::Running),
-        shell("bash_2", "cargo watch -x 'test -p shop' -x 'clippy --all-targets -- -D warnings' --why --clear", ShellState::Running),
+        shell(
+            "bash_2",
+            "cargo watch -x 'test -p shop' -x 'clippy --all-targets -- -D warnings' --why --clear",
+            ShellState::Running,
+        ),
         shell("bash_3", "make", ShellState::Exited { code: 2 }),
     ];
     check("shells", &start(), &working(script![text("Both run."), SessionEvent::Shells(shells)]));
@@ -78,7 +94,12 @@ fn commands_in_the_background() {
 
 #[test]
 fn a_command_of_the_users_own() {
-    let steps = script![opened(), typed("!cargo build<CR>"), News::ShellOutput("   Compiling a\n   Compiling b\n".into()), Step::Tick(2_000)];
+    let steps = script![
+        opened(),
+        typed("!cargo build<CR>"),
+        News::ShellOutput("   Compiling a\n   Compiling b\n".into()),
+        Step::Tick(2_000)
+    ];
     check("own-shell", &start(), &steps);
     let over = script![News::ShellEnded { how: "exit code 101".into() }];
     check("own-shell-ended", &start(), &steps.into_iter().chain(over).collect::<Vec<_>>());
@@ -90,7 +111,9 @@ fn messages_wait() {
     let steps = script![
         text("I am at it."),
         queued("and the lexer too"),
-        queued("please keep the public names as they are, since three other crates use them, and say so in the changelog\nthanks"),
+        queued(
+            "please keep the public names as they are, since three other crates use them, and say so in the changelog\nthanks"
+        ),
     ];
     check("queued", &start(), &working(steps));
 }
@@ -98,9 +121,21 @@ fn messages_wait() {
 #[test]
 fn the_status_line() {
     let title = || SessionEvent::Title("The parser and comments at the end of a line".into());
-    check("status-full", &start(), &working(script![mode(Mode::AcceptEdits), title(), spent(230_000), done(Reason::Answered, "")]));
-    check("status-bypass", &start(), &working(script![mode(Mode::Bypass), title(), done(Reason::Answered, "")]));
-    check("status-plan", &Start { keys: Keys::Vim, ..start() }, &working(script![mode(Mode::Plan), done(Reason::Answered, ""), typed("fix it<Esc>")]));
+    check(
+        "status-full",
+        &start(),
+        &working(script![mode(Mode::AcceptEdits), title(), spent(230_000), done(Reason::Answered, "")]),
+    );
+    check(
+        "status-bypass",
+        &start(),
+        &working(script![mode(Mode::Bypass), title(), done(Reason::Answered, "")]),
+    );
+    check(
+        "status-plan",
+        &Start { keys: Keys::Vim, ..start() },
+        &working(script![mode(Mode::Plan), done(Reason::Answered, ""), typed("fix it<Esc>")]),
+    );
 }
 
 #[test]
@@ -117,14 +152,26 @@ fn commands_are_completed() {
 }
 
 pub(crate) fn files() -> News {
-    let paths = ["Cargo.toml", "README.md", "crates/", "crates/shop/src/parser.rs", "crates/shop/src/parser/tokens.rs", "crates/shop/src/a/very/deep/folder/with/many/parts/in/it/that/is/longer/than/a/row/parser_tests.rs", "docs/parser.md"];
+    let paths = [
+        "Cargo.toml",
+        "README.md",
+        "crates/",
+        "crates/shop/src/parser.rs",
+        "crates/shop/src/parser/tokens.rs",
+        "crates/shop/src/a/very/deep/folder/with/many/parts/in/it/that/is/longer/than/a/row/parser_tests.rs",
+        "docs/parser.md",
+    ];
     News::Files(Arc::new(Files::new(paths)))
 }
 
 #[test]
 fn files_are_completed() {
     check("popup-files", &start(), &script![opened(), typed("look at @"), files(), typed("pars")]);
-    check("popup-files-taken", &start(), &script![opened(), typed("look at @"), files(), typed("pars<Down><CR>and")]);
+    check(
+        "popup-files-taken",
+        &start(),
+        &script![opened(), typed("look at @"), files(), typed("pars<Down><CR>and")],
+    );
 }
 
 #[test]
@@ -140,10 +187,22 @@ pub(crate) fn models() -> Vec<Step> {
         more: more.iter().map(|line| (*line).to_owned()).collect(),
     };
     let items = vec![
-        item("code", "virtual · 3 targets", &["openrouter,qwen3-coder → local,qwen2.5-coder:32b → openai,gpt-4.1-mini", "healthy · answered 2m ago · $0.20 / $0.80 per million tokens", "used for edits and tool calls"]),
+        item(
+            "code",
+            "virtual · 3 targets",
+            &[
+                "openrouter,qwen3-coder → local,qwen2.5-coder:32b → openai,gpt-4.1-mini",
+                "healthy · answered 2m ago · $0.20 / $0.80 per million tokens",
+                "used for edits and tool calls",
+            ],
+        ),
         item("fast", "virtual · 2 targets", &["groq,llama-3.3-70b → local,qwen2.5:7b"]),
         item("openrouter,qwen3-coder", "262k window · $0.20 / $0.80", &["healthy"]),
-        item("local,qwen2.5-coder:32b", "32k window · free", &["down since 4m: connection refused at 127.0.0.1:11434; asked again in 20s"]),
+        item(
+            "local,qwen2.5-coder:32b",
+            "32k window · free",
+            &["down since 4m: connection refused at 127.0.0.1:11434; asked again in 20s"],
+        ),
     ];
     script![opened(), News::Picker(PickerKind::Models, items)]
 }
@@ -156,7 +215,12 @@ fn models_are_picked() {
 
 #[test]
 fn a_message_to_go_back_to_is_picked() {
-    let item = |at: u64, text: &str| Item { value: at.to_string(), label: text.into(), detail: format!("{} files", at * 2), more: vec![] };
+    let item = |at: u64, text: &str| Item {
+        value: at.to_string(),
+        label: text.into(),
+        detail: format!("{} files", at * 2),
+        more: vec![],
+    };
     let items = (1..=14).map(|at| item(at, &format!("message {at}: please change this and that"))).collect();
     let picker = News::Picker(PickerKind::Rewind, items);
     check("pick-rewind", &start(), &script![opened(), picker.clone()]);
@@ -173,7 +237,9 @@ fn a_theme_is_picked() {
 fn another_size_while_an_answer_streams_in() {
     let short = "Words that fit in a row";
     let long = " until they do not, since more of them come in, and then they are folded as often as it takes to show all of them.";
-    let steps = |before: &str, columns, rows, after: &str| working(script![text("A line.\n\n"), text(before), Step::Resize(columns, rows), text(after)]);
+    let steps = |before: &str, columns, rows, after: &str| {
+        working(script![text("A line.\n\n"), text(before), Step::Resize(columns, rows), text(after)])
+    };
     check("resized-narrower", &start(), &steps(short, 36, 12, long));
     check("resized-lower", &start(), &steps(short, 40, 6, long));
     check("resized-wider", &start(), &steps(&format!("{short}{long}"), 130, 30, " And it goes on."));
@@ -190,7 +256,18 @@ fn much_is_typed() {
 #[test]
 fn much_is_pasted() {
     let text = (1..=30).map(|at| format!("line {at}\n")).collect::<String>();
-    check("input-pasted", &start(), &script![opened(), typed("read this: "), Step::Paste(text), typed(" and this"), Step::Paste("short\ntext".into()), News::Image(crate::keys::image("one"))]);
+    check(
+        "input-pasted",
+        &start(),
+        &script![
+            opened(),
+            typed("read this: "),
+            Step::Paste(text),
+            typed(" and this"),
+            Step::Paste("short\ntext".into()),
+            News::Image(crate::keys::image("one"))
+        ],
+    );
 }
 
 #[test]
