@@ -41,6 +41,12 @@ pub(crate) fn time(passed: Duration) -> String {
     }
 }
 
+/// A time that still passes, in whole seconds: a figure that changed with every frame would only flicker.
+pub(crate) fn seconds(passed: Duration) -> String {
+    let whole = Duration::from_secs(passed.as_secs());
+    if whole.as_secs() < 10 { format!("{}s", whole.as_secs()) } else { time(whole) }
+}
+
 /// `1 line`, `2 lines`.
 pub(crate) fn count(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
 
 use crate::text::{Line, Look, Span, width};
 use crate::theme::Theme;
@@ -171,7 +172,8 @@ impl Screen {
             if old == *row {
                 continue;
             }
-            let same = common(&old, row);
+            // Terminals do not agree on how wide some signs are, and behind these no cell is sure.
+            let same = if is_sure(&old) && is_sure(row) { common(&old, row) } else { 0 };
             self.go(at, same, out);
             let rest = behind(row, same);
             self.write(&rest, out);
@@ -238,6 +240,16 @@ fn up(rows: usize, out: &mut String) {
     if rows > 0 {
         let _ = write!(out, "\u{1b}[{rows}A");
     }
+}
+
+/// Whether every terminal gives the row the same cells: not all of them know signs that several characters make up, and a mark that stands
+/// alone joins whatever is before it.
+fn is_sure(row: &[Span]) -> bool {
+    let is_sure = |grapheme: &str| {
+        let cells = width(grapheme);
+        cells > 0 && cells == grapheme.chars().filter_map(UnicodeWidthChar::width).sum::<usize>()
+    };
+    row.iter().all(|span| span.text().is_ascii() || span.text().graphemes(true).all(is_sure))
 }
 
 /// How many cells two rows have in common from the left.

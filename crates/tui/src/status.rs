@@ -6,7 +6,7 @@ use std::time::Duration;
 use rail_proto::{Mode, SessionEvent, Shell, ShellState, Spent, Todo, TodoStatus, Window};
 
 use crate::call::one_line;
-use crate::figures::{bytes, count, dollars, time, tokens};
+use crate::figures::{bytes, count, dollars, seconds, time, tokens};
 use crate::text::{Line, Look, Role, Span, width};
 
 /// The session at this moment.
@@ -139,8 +139,8 @@ impl Status {
     pub(crate) fn activity(&self, now: Duration) -> Option<Line> {
         let (doing, since) = self.doing.as_ref()?;
         let begun = self.since.unwrap_or(*since);
-        let passed = time_in_seconds(now.saturating_sub(begun));
-        Some(moving(doing, &format!(" · {passed} · esc interrupts"), now))
+        let passed = seconds(now.saturating_sub(begun));
+        Some(moving(doing, &format!(" · {passed} · esc stops it"), now))
     }
 
     /// The line below the input.
@@ -269,12 +269,6 @@ fn shell_line(shell: &Shell, columns: usize) -> Line {
     let mut line = Line::new(command).cut(columns.saturating_sub(figures.width()));
     line.spans.push(figures);
     line
-}
-
-/// Whole seconds: what moves is the sign, and a figure that changed with it would only flicker.
-fn time_in_seconds(passed: Duration) -> String {
-    let whole = Duration::from_secs(passed.as_secs());
-    if whole.as_secs() < 10 { format!("{}s", whole.as_secs()) } else { time(whole) }
 }
 
 fn text_of(prompt: &rail_proto::Prompt) -> String {

@@ -9,7 +9,7 @@ use rail_proto::{
 };
 
 use crate::call::{self, Extent, about, one_line, under};
-use crate::figures::{count, dollars, time, tokens};
+use crate::figures::{count, dollars, seconds, time, tokens};
 use crate::markdown::{self, Markdown};
 use crate::text::{Line, Look, Role, Span};
 
@@ -191,6 +191,16 @@ impl Talk {
     /// Lines of whatever is shown, as a block of its own.
     pub(crate) fn show(&mut self, lines: Vec<Line>) {
         self.block(Kind::Said, lines);
+    }
+
+    /// Lines that belong to what is right above.
+    pub(crate) fn show_below(&mut self, lines: Vec<Line>) {
+        self.finished.extend(lines);
+    }
+
+    /// The first line; where the session is opened stands right below it.
+    pub(crate) fn head(&mut self, line: Line) {
+        self.block(Kind::Note, vec![line]);
     }
 
     /// The last result once more, in the form that is in force now.
@@ -488,7 +498,7 @@ fn running(call: &Call, now: Duration, width: usize) -> Vec<Line> {
     head.extend(call::title(&call.start));
     let passed = now.saturating_sub(call.since);
     if passed >= Duration::from_secs(1) {
-        head.push(Span::new(format!(" {}", time(passed)), Role::Faint));
+        head.push(Span::new(format!(" {}", seconds(passed)), Role::Faint));
     }
     let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
     if let Some(progress) = &call.progress {
@@ -510,7 +520,7 @@ fn working(agent: &Agent, now: Duration, width: usize) -> Vec<Line> {
         Span::plain(format!(" {}", agent.began.description)),
     ];
     let uses = count(usize::try_from(agent.tool_uses).unwrap_or(usize::MAX), "tool use");
-    let passed = time(now.saturating_sub(agent.since));
+    let passed = seconds(now.saturating_sub(agent.since));
     let doing = format!("{uses} · {} tokens · {passed} · {}", tokens(agent.tokens), one_line(&agent.doing));
     let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
     lines.extend(in_short(doing, width));

@@ -12,7 +12,7 @@ pub enum Theme {
     Light,
     /// Told apart by brightness, blue and orange, never by red and green; for either background.
     Safe,
-    /// No colour: bold, underline and reverse alone.
+    /// No colour: bold, dim, underline and reverse alone.
     Plain,
 }
 
@@ -164,15 +164,9 @@ fn plain(role: Role) -> Paint {
     let extra = match role {
         Role::Accent | Role::Heading | Role::User | Role::Warning | Role::Bad => Some("1"),
         Role::AddedWord | Role::RemovedWord | Role::Link => Some("4"),
-        Role::Plain
-        | Role::Faint
-        | Role::Code
-        | Role::Quote
-        | Role::Good
-        | Role::Added
-        | Role::Removed
-        | Role::Number
-        | Role::Syntax(_) => None,
+        // Dim is no colour, and tells what is suggested from what is typed.
+        Role::Faint | Role::Quote | Role::Number => Some("2"),
+        Role::Plain | Role::Code | Role::Good | Role::Added | Role::Removed | Role::Syntax(_) => None,
     };
     Paint { extra, ..Paint::default() }
 }
@@ -188,6 +182,7 @@ mod tests {
             (Theme::Dark, Look::of(Role::Plain).bold(), "\u{1b}[1m"),
             (Theme::Dark, Look::of(Role::Added), "\u{1b}[38;5;157;48;5;22m"),
             (Theme::Plain, Look::of(Role::Added), ""),
+            (Theme::Plain, Look::of(Role::Faint), "\u{1b}[2m"),
             (Theme::Plain, Look::of(Role::AddedWord), "\u{1b}[4m"),
             (Theme::Safe, Look::of(Role::RemovedWord), "\u{1b}[1;4;38;5;208m"),
         ];

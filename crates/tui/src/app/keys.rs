@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rail_proto::{Command, Mode};
 
 use super::{App, End, Out};
-use crate::ask::Answered;
+use crate::ask::{Answered, Ask};
 use crate::complete::{Choice, Item, Popup, Token, TokenKind, mention, search_commands, token_at};
 use crate::host::{PickerKind, Want};
 use crate::input::{Entry, Handled, Search};
@@ -47,6 +47,12 @@ impl App {
         match answered {
             Answered::Not | Answered::Passed => {}
             Answered::By(command) => {
+                // What was asked stays in the conversation, and so does what was answered.
+                match (self.asks.front(), &command) {
+                    (Some(Ask::Permission(ask)), Command::Answer { answer, .. }) => self.talk.show_below(ask.told(answer)),
+                    (Some(Ask::Choices(ask)), Command::Choose { chosen, .. }) => self.talk.show(ask.told(chosen)),
+                    _ => {}
+                }
                 self.out.push(Out::Send(command));
                 if let Some(id) = self.asks.front().map(|ask| ask.id().to_owned()) {
                     self.answered(&id);

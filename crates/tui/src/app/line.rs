@@ -30,15 +30,15 @@ pub(super) fn local() -> Vec<CommandInfo> {
 const KEYS: &str = "\
 | key | what it does |
 | --- | --- |
-| enter | sends; while the agent works it is taken in at the next step |
-| shift+enter, alt+enter, ctrl+j, `\\` enter | a new line |
-| esc | stops what runs; twice with nothing to stop: goes back to an earlier message |
+| enter | sends; while the agent works, its next step takes it in |
+| ctrl+j, shift+enter | a new line, as alt+enter and `\\` enter are |
+| esc | stops what runs; twice at rest: to an earlier message |
 | ctrl+c | stops what runs; twice: ends |
 | ctrl+d | ends, with nothing typed |
 | shift+tab | the next mode: asks, edits without asking, plans only |
-| ctrl+o | results in full, or in short again; shows the last one anew |
+| ctrl+o | results in full or in short; shows the last one anew |
 | ctrl+t | agents and commands in the background, to stop one |
-| ctrl+r | searches what was typed before; up and down walk through it |
+| ctrl+r | searches what was typed before; up and down walk in it |
 | ctrl+g | the text in your `$VISUAL` or `$EDITOR` |
 | ctrl+v | attaches the image in the clipboard |
 | ctrl+l | draws anew |

@@ -158,7 +158,7 @@ impl App {
             Span::new("Switchrail", Look::of(Role::Accent).bold()),
             Span::new(format!(" {}", self.version), Role::Faint),
         ];
-        self.talk.show(vec![Line::words(head)]);
+        self.talk.head(Line::words(head));
         for note in notes {
             self.talk.say(note);
         }

@@ -63,6 +63,9 @@ impl App {
         live.lines.extend(self.status.queued.iter().take(3).map(queued));
         // Rows are few: what only says how things are takes one each.
         live.lines = live.lines.into_iter().map(|line| line.cut(columns)).collect();
+        if live.lines.len() > 1 && !small {
+            live.lines.push(Line::empty());
+        }
         let entry = self.entry(self.size.rows.saturating_sub(live.lines.len() + 1));
         live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(entry.lines);
@@ -105,9 +108,16 @@ impl App {
         let columns = self.size.columns.saturating_sub(2).max(1);
         let view = self.editor.view(columns, at_most);
         let sign = if is_shell(self.editor.text()) { "! " } else { "› " };
+        let last = view.rows.len().saturating_sub(1);
         let row = |(at, row): (usize, Line)| {
-            let sign = if at == 0 { sign } else { "  " };
-            row.behind(&[Span::new(sign, Role::Accent)])
+            // What does not fit is not seen, but that there is more of it is.
+            let sign = match at {
+                0 if view.above > 0 => Span::new("↑ ", Role::Faint),
+                0 => Span::new(sign, Role::Accent),
+                at if at == last && view.below > 0 => Span::new("↓ ", Role::Faint),
+                _ => Span::plain("  "),
+            };
+            row.behind(&[sign])
         };
         let mut lines: Vec<Line> = view.rows.into_iter().enumerate().map(row).collect();
         if self.editor.is_empty() {

@@ -5,6 +5,7 @@ use rail_proto::{About, Choices, Chosen, Command, Pick, Picked as Chose};
 
 use super::Answered;
 use super::menu::{Menu, MenuOption, Picked};
+use crate::call::under;
 use crate::markdown;
 use crate::screen::Live;
 use crate::text::{Line, Look, Role, Span};
@@ -115,6 +116,26 @@ impl ChoicesAsk {
     fn ticked(&self) -> Vec<usize> {
         let ticked = self.menu.options.iter().enumerate().filter(|(_, option)| option.ticked == Some(true));
         ticked.map(|(at, _)| at).collect()
+    }
+
+    /// The questions with their answers, as they stand in the conversation from then on.
+    pub(crate) fn told(&self, chosen: &Chosen) -> Vec<Line> {
+        let answers = match chosen {
+            Chosen::Answered { answers } => answers.as_slice(),
+            Chosen::Dismissed { .. } | Chosen::Nobody => &[],
+        };
+        let mut lines = Vec::new();
+        for (at, question) in self.choices.questions.iter().enumerate() {
+            let spans = [Span::new("? ", Role::Warning), Span::new(&question.question, Look::default().bold())];
+            lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
+            let labels = |chose: &Chose| {
+                let options = chose.options.iter().filter_map(|at| question.options.get(*at)).map(|option| option.label.clone());
+                options.chain(chose.said.clone()).collect::<Vec<_>>().join(", ")
+            };
+            let text = answers.get(at).map(labels).filter(|text| !text.is_empty()).unwrap_or("not answered".to_owned());
+            lines.extend(under(text.lines().map(|line| Line::words([Span::new(line, Role::Accent)])).collect()));
+        }
+        lines
     }
 
     /// What keys do.

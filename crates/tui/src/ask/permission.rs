@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Answered;
 use super::menu::{Menu, MenuOption, Picked};
+use crate::call::under;
 use crate::diff;
 use crate::screen::Live;
 use crate::text::{Line, Look, Role, Span};
@@ -119,6 +120,19 @@ impl Permission {
             Picked::Words(words) => Answer::No { why: Some(words) },
         };
         Answered::By(Command::Answer { ask: self.ask.id.clone(), answer })
+    }
+
+    /// The answer, as it stands below the question from then on.
+    pub(crate) fn told(&self, answer: &Answer) -> Vec<Line> {
+        let offer = |at: usize| self.ask.offers.get(at).map(|offer| offer.rules.join(", ")).unwrap_or_default();
+        let text = match answer {
+            Answer::Once | Answer::Changed { .. } => "yes, this once".to_owned(),
+            Answer::Offer { at, lasting: Lasting::Session } => format!("yes, and until this session ends: {}", offer(*at)),
+            Answer::Offer { at, lasting: Lasting::Always } => format!("yes, and from now on in this project: {}", offer(*at)),
+            Answer::No { why: None } | Answer::Nobody => "no".to_owned(),
+            Answer::No { why: Some(why) } => format!("no: {why}"),
+        };
+        under(text.lines().map(|line| Line::words([Span::new(line, Role::Accent)])).collect())
     }
 
     /// What keys do.

@@ -1,10 +1,11 @@
-//! Whole screens: a script of events and keys, and what a terminal shows of it at three sizes. `INSTA_UPDATE=always` writes what it shows now.
+//! Whole screens: a script of events and keys, and what a terminal shows of it at three sizes. `INSTA_UPDATE=always` writes what it shows now, and
+//! `RAIL_SCREENS=FOLDER` draws it as pictures.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use rail_proto::SessionEvent;
-use rail_tui::screen::{Screen, Size};
+use rail_tui::screen::{Live, Screen, Size};
 use rail_tui::text::Line;
 use rail_tui::theme::Theme;
 use rail_tui::{App, News, Out, Start};
@@ -44,7 +45,7 @@ pub(crate) fn typed(text: &str) -> Step {
 
 /// Steps of whatever kind, one after the other.
 macro_rules! script {
-    ($($step:expr),* $(,)?) => { vec![$($crate::screens::Step::from($step)),*] };
+    ($($step:expr),* $(,)?) => { Vec::from([$($crate::screens::Step::from($step)),*]) };
 }
 pub(crate) use script;
 
@@ -52,6 +53,7 @@ pub(crate) use script;
 pub(crate) struct Stage {
     pub(crate) app: App,
     pub(crate) terminal: vt100::Parser,
+    pub(crate) theme: Theme,
     screen: Screen,
     now: Duration,
     /// All that was finished.
@@ -63,8 +65,10 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(start: Start, (columns, rows): (u16, u16)) -> Self {
         let size = Size { columns: columns.into(), rows: rows.into() };
-        let screen = Screen::new(size, start.theme);
+        let theme = start.theme;
+        let screen = Screen::new(size, theme);
         let mut stage = Self {
+            theme,
             app: App::new(start, size),
             terminal: terminal(columns, rows),
             screen,
@@ -109,6 +113,7 @@ impl Stage {
         for out in self.app.take_out() {
             if let Out::Theme(theme) = out {
                 self.screen.set_theme(theme);
+                self.theme = theme;
             }
             self.outs.push(out);
         }
@@ -118,9 +123,17 @@ impl Stage {
         self.terminal.process(bytes.as_bytes());
     }
 
-    /// All rows there are, scrolled-off ones included, without blanks at their ends.
+    pub(crate) fn size(&self) -> Size {
+        self.screen.size()
+    }
+
+    pub(crate) fn live(&mut self) -> Live {
+        self.app.live(self.now)
+    }
+
+    /// All rows there are.
     pub(crate) fn everything(&mut self) -> Vec<String> {
-        rows(&mut self.terminal).into_iter().map(|(text, _)| text).collect()
+        texts(&mut self.terminal)
     }
 
     /// What is drawn step by step is what would be drawn at once: nothing is left behind.
@@ -132,7 +145,10 @@ impl Stage {
         let mut fresh = terminal(size.columns.try_into().unwrap(), size.rows.try_into().unwrap());
         let bytes = Screen::new(size, theme).frame(&self.finished, &self.app.live(self.now));
         fresh.process(bytes.as_bytes());
-        assert_eq!(rows(&mut self.terminal), rows(&mut fresh));
+        let (shown, wanted) = (rows(&mut self.terminal), rows(&mut fresh));
+        let differs = shown.iter().zip(&wanted).find(|(shown, wanted)| shown != wanted);
+        assert_eq!(differs, None, "of {} and {} rows", shown.len(), wanted.len());
+        assert_eq!(shown.len(), wanted.len());
         let cursor = |screen: &vt100::Screen| {
             let (row, column) = screen.cursor_position();
             // Where a hidden one stands is nobody's concern.
@@ -140,6 +156,11 @@ impl Stage {
         };
         assert_eq!(cursor(self.terminal.screen()), cursor(fresh.screen()));
     }
+}
+
+/// All rows of a terminal, scrolled-off ones included, without blanks at their ends.
+pub(crate) fn texts(terminal: &mut vt100::Parser) -> Vec<String> {
+    rows(terminal).into_iter().map(|(text, _)| text).collect()
 }
 
 /// All rows of a terminal from the first that scrolled off, each with its looks; empty ones at the end are left out.
@@ -163,7 +184,7 @@ fn rows(terminal: &mut vt100::Parser) -> Vec<(String, String)> {
     all
 }
 
-fn terminal(columns: u16, rows: u16) -> vt100::Parser {
+pub(crate) fn terminal(columns: u16, rows: u16) -> vt100::Parser {
     vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 100_000)
 }
 
@@ -188,7 +209,7 @@ fn grid(stage: &mut Stage) -> String {
     out
 }
 
-/// Rows that have looks, with these before each text: the colour of the text, that behind it, and letters for bold, italic, underlined, reversed.
+/// Rows that have looks, with these before each text: the colour of the text, that behind it, and letters for bold, dim, italic, underlined, reversed.
 fn looks(screen: &vt100::Screen) -> String {
     let rows = (0..screen.size().0.get()).map(|row| (row + 1, row_looks(screen, row)));
     rows.filter(|(_, looks)| !looks.is_empty()).map(|(row, looks)| format!("{row:2} {looks}\n")).collect()
@@ -220,7 +241,13 @@ fn look(cell: &vt100::Cell) -> String {
         look.push('/');
         look.push_str(&colour(cell.bgcolor()));
     }
-    let marks = [(cell.bold(), 'b'), (cell.italic(), 'i'), (cell.underline(), 'u'), (cell.inverse(), 'r')];
+    let marks = [
+        (cell.bold(), 'b'),
+        (cell.dim(), 'd'),
+        (cell.italic(), 'i'),
+        (cell.underline(), 'u'),
+        (cell.inverse(), 'r'),
+    ];
     look.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| mark));
     look
 }
@@ -236,6 +263,7 @@ pub(crate) fn check(name: &str, start: &Start, steps: &[Step]) {
         stage.play(steps);
         stage.is_clean(start.theme);
         all.push_str(&grid(&mut stage));
+        look_at(&format!("{name}-{}", size.0), stage.terminal.screen(), start.theme);
         if size == SIZES[0] {
             shown = looks(stage.terminal.screen());
         }
@@ -251,9 +279,19 @@ pub(crate) fn check_themes(name: &str, start: &Start, steps: &[Step]) {
         let mut stage = Stage::new(start, SIZES[0]);
         stage.play(steps);
         stage.is_clean(*theme);
+        look_at(&format!("{name}-{}", theme.name()), stage.terminal.screen(), *theme);
         write!(all, "── {}\n{}", theme.name(), looks(stage.terminal.screen())).unwrap();
     }
     keep(name, &all);
+}
+
+/// A picture, where somebody wants to look at it.
+#[expect(clippy::disallowed_methods, reason = "only a person at a shell wants it")]
+fn look_at(name: &str, screen: &vt100::Screen, theme: Theme) {
+    if let Some(folder) = std::env::var_os("RAIL_SCREENS") {
+        let path = std::path::Path::new(&folder).join(format!("{name}.svg"));
+        std::fs::write(path, crate::screens_picture::svg(screen, theme)).unwrap();
+    }
 }
 
 fn keep(name: &str, text: &str) {

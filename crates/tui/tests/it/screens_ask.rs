@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::screens::{Step, check, check_themes, script, typed};
 use crate::screens_script::*;
 
-fn asked(ask: PermissionAsk, keys: &str) -> Vec<Step> {
+pub(crate) fn asked(ask: PermissionAsk, keys: &str) -> Vec<Step> {
     let steps = script![
         text("I run the tests first."),
         call("ask", "Bash", ask.input.clone()),
@@ -153,17 +153,18 @@ fn one_of_some() {
     );
 }
 
-#[test]
-fn several_of_some() {
+pub(crate) fn several() -> Vec<Step> {
+    let what = [("Prices", ""), ("Pictures", "up to 2 MB each"), ("Searches", "")];
     let questions = vec![
         choice("Where are entries kept?", Pick::One, STORES),
-        choice(
-            "What is cached?",
-            Pick::Several,
-            &[("Prices", ""), ("Pictures", "up to 2 MB each"), ("Searches", "")],
-        ),
+        choice("What is cached?", Pick::Several, &what),
     ];
-    check("choice-several", &start(), &chosen(About::Question, questions, "1<Down> <Down>"));
+    chosen(About::Question, questions, "1<Down> <Down>")
+}
+
+#[test]
+fn several_of_some() {
+    check("choice-several", &start(), &several());
 }
 
 #[test]
@@ -191,4 +192,20 @@ fn a_plan() {
     ];
     let questions = vec![choice("Go ahead with this plan?", Pick::One, &options)];
     check("choice-plan", &start(), &chosen(About::LeavePlan { plan: plan.into() }, questions, ""));
+}
+
+#[test]
+fn answers_stay_in_the_conversation() {
+    check("answered-once", &start(), &asked(command(), "<CR>"));
+    check("answered-always", &start(), &asked(command(), "3"));
+    check("answered-no", &start(), &asked(command(), "5use cargo nextest<A-CR>and only here<CR>"));
+    let questions = || {
+        let what = [("Prices", ""), ("Pictures", ""), ("Searches", "")];
+        vec![
+            choice("Where are entries kept?", Pick::One, STORES),
+            choice("What is cached?", Pick::Several, &what),
+        ]
+    };
+    check("chosen", &start(), &chosen(About::Question, questions(), "2 <Down> <CR>"));
+    check("chosen-not", &start(), &chosen(About::Question, questions(), "2<Esc>"));
 }

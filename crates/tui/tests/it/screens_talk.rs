@@ -57,7 +57,7 @@ fn reasoning_streams_in_and_is_over() {
     check("thought-verbose", &verbose(), &after("why?", steps));
 }
 
-fn edited() -> Vec<Step> {
+pub(crate) fn edited() -> Vec<Step> {
     let lines = " impl Parser {\n     /// Skips blanks.\n-    fn skip(&mut self) -> Option<Token> {\n-        self.next()\n+    fn \
 skip(&mut self) -> Option<&Token> {\n+        self.peek()\n     }\n \n     fn line(&mut self) {\n+        let end = self.end;\n+        \
 self.skip();\n+        assert_eq!(end, self.end, \"nothing is taken\");\n     }";

@@ -40,10 +40,9 @@ fn things_to_do() {
     check("todos-long", &start(), &working(script![SessionEvent::Todos(long), text("I go on.")]));
 }
 
-#[test]
-fn agents_at_work() {
+pub(crate) fn agents() -> Vec<Step> {
     let tool = |id: &str, tool: &str, input| in_agent(id, call("x", tool, input));
-    let steps = script![
+    working(script![
         text("Three agents look for it."),
         call("a", "Task", json!({"description": "Find callers of skip"})),
         call("b", "Task", json!({"description": "Read the grammar"})),
@@ -64,15 +63,19 @@ fn agents_at_work() {
         ),
         in_agent("c", thinking("hm")),
         Step::Tick(8_300),
-    ];
-    check("agents", &start(), &working(steps.clone()));
+    ])
+}
+
+#[test]
+fn agents_at_work() {
+    check("agents", &start(), &agents());
     let ended = script![
         agent_ended("a", Reason::Answered),
         result("a", Finish::Done, "four callers", preview("four callers", 3)),
         agent_ended("b", Reason::Interrupted),
     ];
-    check("agents-ended", &start(), &working(steps.clone().into_iter().chain(ended).collect()));
-    check("agents-list", &start(), &working(steps.into_iter().chain(script![typed("<C-t>")]).collect()));
+    check("agents-ended", &start(), &[agents(), ended].concat());
+    check("agents-list", &start(), &[agents(), script![typed("<C-t>")]].concat());
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn commands_are_completed() {
     check("popup-commands-narrowed", &start(), &script![opened(), typed("/re<Down>")]);
 }
 
-fn files() -> News {
+pub(crate) fn files() -> News {
     let paths = [
         "Cargo.toml",
         "README.md",
@@ -176,8 +179,7 @@ fn history_is_searched() {
     check("history-search", &start(), &script![opened(), typed("<C-r>pars")]);
 }
 
-#[test]
-fn models_are_picked() {
+pub(crate) fn models() -> Vec<Step> {
     let item = |value: &str, detail: &str, more: &[&str]| Item {
         value: value.into(),
         label: value.into(),
@@ -202,9 +204,13 @@ fn models_are_picked() {
             &["down since 4m: connection refused at 127.0.0.1:11434; asked again in 20s"],
         ),
     ];
-    let picker = News::Picker(PickerKind::Models, items);
-    check("pick-model", &start(), &script![opened(), picker.clone()]);
-    check("pick-model-narrowed", &start(), &script![opened(), picker, typed("qwen<Down>")]);
+    script![opened(), News::Picker(PickerKind::Models, items)]
+}
+
+#[test]
+fn models_are_picked() {
+    check("pick-model", &start(), &models());
+    check("pick-model-narrowed", &start(), &[models(), script![typed("qwen<Down>")]].concat());
 }
 
 #[test]
