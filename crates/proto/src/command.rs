@@ -46,10 +46,17 @@ pub enum Command {
         /// What goes back.
         what: What,
     },
-    /// An agent that a call set to work is to end now; the call has a result that says so, and everything else goes on.
+    /// An agent that a call set to work, here or in another agent, is to end now; the call has a result that says so, and everything
+    /// else goes on.
     StopAgent {
-        /// The call's id.
+        /// The call's id. Of an agent's own agent it may be said with those above it before it, as in `outer/inner`, where the same
+        /// id could mean two.
         #[serde(rename = "tool_call_id")]
+        id: String,
+    },
+    /// A command in the background is to be ended, with all that it has started.
+    KillShell {
+        /// Its id; of an agent's command with the agent's call before it, as in `call/bash_1`.
         id: String,
     },
     /// The session is to end, after what runs was interrupted.

@@ -2,7 +2,7 @@ use rail_model::{Message, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentBegan, AgentEnded, Choices, Mode, PermissionAsk, Prompt, Todo, ToolEnd, ToolStart};
+use crate::{AgentBegan, AgentEnded, Choices, Mode, PermissionAsk, Prompt, Shell, Todo, ToolEnd, ToolStart};
 
 /// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
 ///
@@ -81,6 +81,12 @@ pub enum SessionEvent {
         /// What is asked.
         choices: Choices,
     },
+    /// Nobody waits for the answer to a question any more: whoever asked was stopped, interrupted or gone, or its time was over. It is
+    /// told once, and not of a question that was answered.
+    Withdrawn {
+        /// The question's id.
+        id: String,
+    },
     /// A call says how far it is.
     #[serde(rename = "tool_call_progress")]
     ToolProgress {
@@ -108,6 +114,8 @@ pub enum SessionEvent {
     AgentEnded(AgentEnded),
     /// The model's list of things to do.
     Todos(Vec<Todo>),
+    /// The commands in the background, all of them: one began, ended or was killed, or printed more since the last second.
+    Shells(Vec<Shell>),
     /// Another permission mode is in force.
     Mode(Mode),
     /// Another model is asked from now on.
@@ -143,6 +151,12 @@ pub struct Opened {
     pub mode: Mode,
     /// The names of the slash commands there are.
     pub commands: Vec<String>,
+    /// The names of the types of agents that calls can set to work.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// The names of the skills that the model may load.
+    #[serde(default)]
+    pub skills: Vec<String>,
     /// Whether an earlier session goes on.
     pub resumed: bool,
     /// What had to be mended in its journal, if something had.
@@ -193,7 +207,7 @@ pub struct Routed {
 /// What an answer took.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// The step.
+    /// The step; of what a tool asked a model for, the one whose calls run.
     pub step: u64,
     /// Who answered.
     pub target: String,
@@ -202,10 +216,13 @@ pub struct Spent {
     pub usage: Usage,
     /// The price, where it is known.
     pub cost_usd: Option<f64>,
-    /// How full the window is.
+    /// How full the window of the conversation is, whoever asked.
     pub window: Window,
     /// How long it took.
     pub duration_ms: u64,
+    /// Who asked beside the conversation: a tool or an MCP server, whose answer is no message of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<String>,
 }
 
 /// How full the window is.

@@ -6,6 +6,7 @@ mod call;
 mod choices;
 mod command;
 mod event;
+mod shells;
 mod shown;
 mod todo;
 
@@ -17,5 +18,6 @@ pub use command::{Command, Mode, Prompt, What};
 pub use event::{
     Compacted, Done, Memory, NoteKind, Opened, Reason, Restored, Routed, SessionEvent, Spent, Window,
 };
+pub use shells::{Shell, ShellState};
 pub use shown::{FileChange, Hunk, Line, Mark, Shown};
 pub use todo::{Todo, TodoStatus};

@@ -40,8 +40,7 @@ impl Agent {
                         cancel.cancel();
                     }
                     self.turn = self.turn.take().filter(|(asked, _)| *asked != step);
-                    self.asks.clear();
-                    self.choices.clear();
+                    self.withdraw_all();
                 }
                 Effect::Ending(step, text) => self.ending(step, text),
                 Effect::Compacting(step, trigger, keep) => self.compacting(step, trigger, keep),

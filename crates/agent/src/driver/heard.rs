@@ -50,6 +50,10 @@ impl Agent {
                 self.emit(SessionEvent::Choice { id, choices });
                 Ok(())
             }
+            News::Withdrawn { id } => {
+                self.withdraw(&id);
+                Ok(())
+            }
             News::Hooked { event, outcome } => {
                 self.hook_said(event, &outcome);
                 Ok(())
@@ -88,6 +92,19 @@ impl Agent {
             News::Servers => self.servers_changed(),
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
+    }
+
+    /// Takes a question back that has no answer.
+    fn withdraw(&mut self, id: &str) {
+        if self.asks.remove(id).is_some() | self.choices.remove(id).is_some() {
+            self.emit(SessionEvent::Withdrawn { id: id.to_owned() });
+        }
+    }
+
+    /// Takes all questions back.
+    pub(super) fn withdraw_all(&mut self) {
+        let open: Vec<String> = self.asks.keys().chain(self.choices.keys()).cloned().collect();
+        open.iter().for_each(|id| self.withdraw(id));
     }
 
     /// What an answer took is taken from what the task may take.
@@ -156,8 +173,7 @@ impl Agent {
     fn tool_ended(&mut self, step: StepId, outcome: &Outcome) -> Result<(), JournalError> {
         let id = outcome.call.id.as_str().to_owned();
         let name = self.names.remove(&id).unwrap_or_else(|| outcome.call.name.clone());
-        self.asks.remove(&id);
-        self.choices.remove(&id);
+        self.withdraw(&id);
         for repair in &outcome.repairs {
             self.note(NoteKind::Repair, format!("{name}: {repair}"));
         }

@@ -238,8 +238,8 @@ impl Agent {
             Command::Redo => return self.redo().await,
             Command::Rewind { turn, what } => return self.rewind(turn, what).await,
             Command::StopAgent { id } => self.team.stop(&id),
-            // Taken care of before.
-            Command::End => {}
+            // Taken care of before; and of commands in the background nothing is told yet that could be named.
+            Command::End | Command::KillShell { .. } => {}
         }
         Ok(())
     }
@@ -297,8 +297,7 @@ impl Agent {
     /// Ends whatever runs. Calls have a moment to say how far they were.
     async fn interrupt(&mut self) -> Result<(), JournalError> {
         self.running.values().for_each(CancellationToken::cancel);
-        self.asks.clear();
-        self.choices.clear();
+        self.withdraw_all();
         self.withdrawn = !self.machine.is_busy() && !self.prompts.is_empty();
         let Some(step) = self.machine.executing() else { return self.input(Input::Interrupt) };
         self.input(Input::LastCalls)?;
@@ -315,8 +314,7 @@ impl Agent {
                 () = &mut deadline => break,
             }
         }
-        self.asks.clear();
-        self.choices.clear();
+        self.withdraw_all();
         if self.machine.executing() == Some(step) { self.input(Input::Interrupt) } else { Ok(()) }
     }
 

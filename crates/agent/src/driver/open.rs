@@ -158,7 +158,7 @@ impl Agent {
         let (dialect, head) = (Dialect::named(&prompt.dialect), head(&setup.model, prompt));
         let mut effects = Vec::new();
         let (history, steps) = history(resumed.as_ref());
-        let opened = opened(&setup, &writer, &head, resumed.as_ref());
+        let opened = opened(&setup, &writer, (&head, heads.registry()), resumed.as_ref());
         let begun = if resumed.is_some() { StartSource::Resume } else { StartSource::Startup };
         let machine = match resumed {
             Some(Resumed { window, .. }) => {
@@ -399,9 +399,17 @@ fn history(resumed: Option<&Resumed>) -> (History, Vec<u64>) {
     (history, steps)
 }
 
-fn opened(setup: &Setup, writer: &Writer, head: &Head, resumed: Option<&Resumed>) -> Opened {
+fn opened(
+    setup: &Setup,
+    writer: &Writer,
+    (head, registry): (&Head, &Registry),
+    resumed: Option<&Resumed>,
+) -> Opened {
     let id = writer.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let torn = resumed.and_then(|resumed| resumed.torn.as_ref());
+    // Without the tool for it nobody can use them.
+    let agents = registry.get("task").map_or(&[][..], |_| &setup.agent_types);
+    let skills = registry.get("skill").map_or(&[][..], |_| &setup.session.skills);
     Opened {
         id,
         cwd: setup.session.workspace.display().to_string(),
@@ -409,6 +417,8 @@ fn opened(setup: &Setup, writer: &Writer, head: &Head, resumed: Option<&Resumed>
         tools: head.tools.iter().map(|tool| tool.name.clone()).collect(),
         mode: show::to_proto(setup.policy.mode),
         commands: setup.commands.clone(),
+        agents: agents.iter().map(|kind| kind.name.clone()).collect(),
+        skills: skills.iter().map(|skill| skill.name.clone()).collect(),
         resumed: resumed.is_some(),
         mended: torn.map(|torn| {
             format!("the last line of the journal was not whole: {} bytes were set aside", torn.bytes)

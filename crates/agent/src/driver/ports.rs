@@ -33,6 +33,8 @@ pub(super) enum News {
     Ask { call: Box<HookedCall>, question: Box<Question>, answer: oneshot::Sender<Reply> },
     /// Somebody must choose.
     Choose { id: String, choices: Choices, answer: oneshot::Sender<Chosen> },
+    /// Nobody waits for the answer to this question any more.
+    Withdrawn { id: String },
     /// Hooks around calls said something.
     Hooked { event: &'static str, outcome: Box<HookOutcome> },
     /// The hooks have seen what the user said first of all that waits.
@@ -80,6 +82,7 @@ impl Asks for Line {
     fn ask<'a>(&'a self, call: &'a HookedCall, question: &'a Question) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
+            let _waits = Waits { line: self, id: &call.id };
             let (call, question) = (Box::new(call.clone()), Box::new(question.clone()));
             self.tell(News::Ask { call, question, answer });
             answered.await.unwrap_or(Reply::Answer(Answer::No(None)))
@@ -94,9 +97,22 @@ impl Asks for Line {
     fn choose<'a>(&'a self, id: &'a str, choices: &'a Choices) -> BoxFuture<'a, Chosen> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
+            let _waits = Waits { line: self, id };
             self.tell(News::Choose { id: id.to_owned(), choices: choices.clone(), answer });
             answered.await.unwrap_or(Chosen::Nobody)
         })
+    }
+}
+
+/// Somebody waits for an answer as long as this is there. Of a question that has one by then the driver knows nothing any more.
+struct Waits<'a> {
+    line: &'a Line,
+    id: &'a str,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.line.tell(News::Withdrawn { id: self.id.to_owned() });
     }
 }
 

@@ -233,6 +233,28 @@ fn an_interrupt_ends_a_task_and_takes_its_question_back() {
 }
 
 #[test]
+fn the_question_of_an_agent_that_is_stopped_is_taken_back_once() {
+    let task = json!({"description": "job", "prompt": "job", "subagent_type": "general-purpose"});
+    let (_models, home) = scene(vec![
+        Turn::reply(vec![call("Task", task)]),
+        Turn::reply(vec![call("Bash", json!({"command": "touch a"}))]),
+        say("Next."),
+    ]);
+    let mut driven = Driven::start(&home, &["--permission-prompt-tool", "stdio"]);
+    driven.user("first");
+    let begun = driven.until(|line| line["message"]["content"][0]["type"] == "tool_use");
+    let asked = driven.of_type("control_request");
+    driven.ask("stop", &json!({"subtype": "stop_task", "task_id": begun["message"]["content"][0]["id"]}));
+    let taken_back = driven.of_type("control_cancel_request");
+    assert_eq!(taken_back["request_id"], asked["request_id"]);
+    assert_eq!(driven.of_type("result")["result"], "Next.");
+    let (rest, code) = driven.end();
+    assert!(rest.iter().all(|line| line["type"] != "control_cancel_request"), "{rest:?}");
+    assert_eq!(code, Some(0));
+    assert!(!home.path("work/a").exists());
+}
+
+#[test]
 fn a_denial_may_stop_the_task() {
     let (_models, home) = scene(vec![Turn::reply(vec![call("Bash", json!({"command": "touch a"}))])]);
     let mut driven = Driven::start(&home, &["--permission-prompt-tool", "stdio"]);

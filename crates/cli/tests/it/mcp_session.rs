@@ -4,6 +4,7 @@ use rail_model::{Part, PartBody, Request, Role};
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::{Value, json};
 
+use crate::headless::{Driven, scene};
 use crate::scratch::Home;
 use crate::sessions::{calls, config, good, said};
 
@@ -203,4 +204,44 @@ fn what_an_agent_says_names_the_call_that_set_it_to_work() {
     assert_eq!(parents, [&Value::Null, &json!(id), &json!(id), &json!(id), &Value::Null, &Value::Null]);
     let result = of("user").pop().unwrap()["message"]["content"][0]["content"].to_string();
     assert!(result.contains("it is 1") && result.contains("1 tool use"), "{result}");
+}
+
+/// A server that asks the person, and is gone when somebody opens a pipe.
+const LEAVES: &str = r#"
+import json, os, sys
+def send(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    m = json.loads(line)
+    method, params = m.get("method"), m.get("params") or {}
+    if "id" not in m or method is None: continue
+    if method == "initialize": r = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "leaves", "version": "1"}}
+    elif method == "tools/list": r = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        os.mkfifo(sys.argv[1])
+        send({"id": "ours", "method": "elicitation/create", "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}})
+        open(sys.argv[1]).read()
+        os._exit(1)
+    else: r = {}
+    send({"id": m["id"], "result": r})
+"#;
+
+#[test]
+fn the_question_of_a_server_that_is_gone_is_taken_back() {
+    let (_models, home) = scene(vec![calls("mcp__leaves__ask", json!({})), said("done")]);
+    let home = home.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+    home.write("server.py", LEAVES);
+    let (script, pipe) = (home.path("server.py"), home.path("pipe"));
+    let config = home.read(".config/switchrail/config.toml");
+    let server = format!("[mcp.servers.leaves]\ncommand = \"python3\"\nargs = [{script:?}, {pipe:?}]\n");
+    home.write(".config/switchrail/config.toml", &format!("{config}\n{server}"));
+    let more = ["--allow", "mcp__leaves__ask", "--permission-prompt-tool", "stdio"];
+    let mut driven = Driven::start(&home, &more);
+    driven.user("ask");
+    let asked = driven.of_type("control_request");
+    assert_eq!(asked["request"]["tool_name"], "AskUserQuestion", "{asked}");
+    std::fs::write(&pipe, "").unwrap();
+    let taken_back = driven.of_type("control_cancel_request");
+    assert_eq!(taken_back["request_id"], asked["request_id"]);
+    assert_eq!(driven.of_type("result")["result"], "done");
+    assert_eq!(driven.end().1, Some(0));
 }

@@ -101,6 +101,25 @@ fn skills_are_listed_called_for_and_shown_in_the_prompt() {
 }
 
 #[test]
+fn a_session_begins_with_the_names_of_its_agents_and_skills() {
+    let (home, _models) = skilled(vec![said("ok").repeat()]);
+    home.write("repo/.claude/agents/mine.md", "---\nname: mine\ndescription: Ours.\n---\nYou are ours.");
+    let stream = ["-p", "hello", "--output-format", "stream-json"];
+    let begun = |more: &[&str]| {
+        let out = good(&home, &[&stream, more].concat());
+        let init: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+        assert_eq!(init["subtype"], "init", "{init}");
+        (init["agents"].clone(), init["skills"].clone())
+    };
+    let (agents, skills) = begun(&[]);
+    assert_eq!(skills, json!(["pdf"]));
+    let agents = agents.as_array().unwrap().clone();
+    assert!(agents.contains(&json!("mine")) && agents.contains(&json!("general-purpose")), "{agents:?}");
+    // What no tool leads to is not there.
+    assert_eq!(begun(&["--generation", "gen1"]), (json!([]), json!([])));
+}
+
+#[test]
 fn types_of_agents_are_listed() {
     let (home, _models) = talking(vec![said("ok")]);
     home.write(

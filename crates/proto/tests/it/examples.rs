@@ -4,7 +4,7 @@ use rail_model::{CallId, CallKind, Message, Part, PartBody, Role, ToolCall, Tool
 use rail_proto::{
     About, AgentBegan, AgentEnded, Choice, ChoiceOption, Choices, Compacted, Doing, Done, FileChange, Finish,
     Hunk, Leave, Line, Mark, Memory, Mode, NoteKind, Opened, PermissionAsk, Pick, Prompt, Reason, Restored,
-    Routed, SessionEvent, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart, Window,
+    Routed, SessionEvent, Shell, ShellState, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart, Window,
 };
 use serde_json::json;
 
@@ -25,6 +25,8 @@ fn answers() -> Vec<SessionEvent> {
             cwd: "/srv/project".to_owned(),
             tools: vec!["Bash".to_owned(), "Edit".to_owned()],
             commands: vec!["compact".to_owned(), "undo".to_owned()],
+            agents: vec!["general-purpose".to_owned()],
+            skills: vec!["release-notes".to_owned()],
             ..Opened::default()
         }),
         SessionEvent::Prompted(Prompt::text("Say hello.")),
@@ -54,6 +56,7 @@ fn answers() -> Vec<SessionEvent> {
             cost_usd: Some(0.0123),
             window: Window { tokens: 4940, limit: Some(200_000) },
             duration_ms: 1840,
+            aside: None,
         }),
     ]
 }
@@ -111,6 +114,7 @@ fn calls() -> Vec<SessionEvent> {
             without_anybody: "allow it by `--allow 'Bash(touch:*)'`".to_owned(),
         }),
         SessionEvent::Choice { id: CALL.to_owned(), choices: choices() },
+        SessionEvent::Withdrawn { id: CALL.to_owned() },
         SessionEvent::ToolProgress { id: CALL.to_owned(), text: "Compiling".to_owned() },
         SessionEvent::ToolEnd(ToolEnd {
             step: 1,
@@ -124,6 +128,13 @@ fn calls() -> Vec<SessionEvent> {
             content: "Fix the parser".to_owned(),
             status: TodoStatus::InProgress,
             active_form: Some("Fixing the parser".to_owned()),
+        }]),
+        SessionEvent::Shells(vec![Shell {
+            id: "bash_1".to_owned(),
+            command: "npm run dev".to_owned(),
+            state: ShellState::Running,
+            duration_ms: 4_000,
+            printed: 1_280,
         }]),
     ]
 }

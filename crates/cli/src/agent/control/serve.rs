@@ -241,9 +241,8 @@ impl Running {
                     self.asked.insert(id, asking);
                 }
             },
-            SessionEvent::ToolEnd(end) => {
-                // A question about a call that is over is taken back.
-                if let Some(asking) = self.asked.remove(end.result.id.as_str()) {
+            SessionEvent::Withdrawn { id } => {
+                if let Some(asking) = self.asked.remove(&id) {
                     asking.abort();
                 }
             }
@@ -272,6 +271,11 @@ impl Running {
     fn answered(&mut self, answered: Answered) {
         if let Some(call) = &answered.refused {
             self.refusals.refuse(call);
+        }
+        for command in &answered.commands {
+            if let Command::Answer { ask, .. } | Command::Choose { ask, .. } = command {
+                self.asked.remove(ask);
+            }
         }
         let refused = self.desk.bypass_refused.as_deref();
         answered

@@ -178,11 +178,13 @@ impl Messages {
             | SessionEvent::Spent(_)
             | SessionEvent::Permission(_)
             | SessionEvent::Choice { .. }
+            | SessionEvent::Withdrawn { .. }
             | SessionEvent::ToolProgress { .. }
             | SessionEvent::AgentBegan(_)
             | SessionEvent::AgentEvent { .. }
             | SessionEvent::AgentEnded(_)
             | SessionEvent::Todos(_)
+            | SessionEvent::Shells(_)
             | SessionEvent::Title(_)
             | SessionEvent::Memory(_)
             | SessionEvent::Compacting
@@ -207,8 +209,8 @@ impl Messages {
             "claude_code_version": SPOKEN_VERSION,
             "rail_version": env!("CARGO_PKG_VERSION"),
             "output_style": "default",
-            "agents": [],
-            "skills": [],
+            "agents": opened.agents,
+            "skills": opened.skills,
             "plugins": [],
         })
     }

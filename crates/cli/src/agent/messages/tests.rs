@@ -66,6 +66,7 @@ fn spent(step: u64) -> SessionEvent {
         cost_usd: Some(0.5),
         window,
         duration_ms: 7,
+        aside: None,
     })
 }
 
