@@ -214,8 +214,7 @@ impl Talk {
         match event {
             SessionEvent::Permission(ask) => self.permission(ask),
             SessionEvent::Choice { id, choices } => self.choice(id, choices),
-            // A question about a call that is over is taken back.
-            SessionEvent::ToolEnd(end) => self.withdraw(end.result.id.as_str()),
+            SessionEvent::Withdrawn { id } => self.withdraw(&id),
             SessionEvent::Mode(mode) => {
                 self.facts.mode = mode;
                 self.tell(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(options::word(mode)))).await;

@@ -90,6 +90,8 @@ impl Teller {
             | SessionEvent::Said { .. }
             | SessionEvent::Permission(_)
             | SessionEvent::Choice { .. }
+            | SessionEvent::Withdrawn { .. }
+            | SessionEvent::Shells(_)
             | SessionEvent::Mode(_)
             | SessionEvent::Model(_)
             | SessionEvent::Memory(_)

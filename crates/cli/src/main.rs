@@ -1,5 +1,6 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod acp;
 mod agent;
 mod cassette;
 mod clock;
@@ -54,6 +55,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The agent for editors: the Agent Client Protocol on stdin and stdout.
+    Acp(acp::Acp),
     /// The configuration: what is in force, what is wrong with it, where it is.
     #[command(subcommand)]
     Config(config::Config),
@@ -123,6 +126,7 @@ impl Command {
             | Self::Tool(_)
             | Self::Usage(_) => false,
             Self::Key(key::KeyCommand::Create(_))
+            | Self::Acp(_)
             | Self::Config(_)
             | Self::Debug(_)
             | Self::Init(_)
@@ -162,6 +166,7 @@ fn main() -> ExitCode {
     }
     let result = match command {
         _ if common.model.is_some() && !command.takes_model() => Err(Failure::Usage(anyhow!(NO_MODEL))),
+        Command::Acp(acp) => acp.run(&common),
         Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(&common),
         Command::Demo(demo) => demo.run(),

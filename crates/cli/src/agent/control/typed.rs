@@ -10,7 +10,7 @@ use crate::Failure;
 use crate::agent::slash::{self, Ground, Ready, Step, named, ready, submit};
 
 /// What became of it.
-pub(super) enum Became {
+pub(crate) enum Became {
     /// The session is told something.
     Ready(Box<Ready>),
     /// It is over already.
@@ -18,7 +18,7 @@ pub(super) enum Became {
 }
 
 /// Finds out what becomes of what the user said.
-pub(super) async fn becomes(prompt: Prompt, ground: Ground, errands: Arc<Errands>) -> Became {
+pub(crate) async fn becomes(prompt: Prompt, ground: Ground, errands: Arc<Errands>) -> Became {
     let Prompt { id, parts } = prompt;
     let mut ready = match alone(&parts) {
         Some(text) => match step(text.to_owned(), ground).await {
