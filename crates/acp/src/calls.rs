@@ -34,6 +34,8 @@ const TOOLS: &[(&str, &str, ToolKind)] = &[
     ("todo_write", "Todos", ToolKind::Think),
     ("findings", "Findings", ToolKind::Think),
     ("exit_plan_mode", "Plan", ToolKind::SwitchMode),
+    ("plan_mode", "Plan", ToolKind::SwitchMode),
+    ("ask_user_question", "Ask", ToolKind::Other),
 ];
 
 /// Names of other dialects, for calls that are only remembered.
