@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal};
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::confine::{ConfineError, dress, dress_on};
 use crate::launch::{Input, Launch, StartError, Streams};
@@ -32,6 +33,7 @@ pub struct Process {
     input: tokio::sync::Mutex<Option<pipe::Sender>>,
     talk: Mutex<Option<Talk>>,
     status: watch::Receiver<Status>,
+    began: Instant,
     // Ends with the process: nothing reads on that nobody asks for.
     _tasks: JoinSet<()>,
 }
@@ -179,7 +181,7 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
     let errors = Errors::read(errors, &shared, &mut tasks);
     tasks.spawn(Pump { child, output, errors, report, shared: Arc::clone(&shared), told, file }.run());
     let (input, talk) = (tokio::sync::Mutex::new(writer), Mutex::new(talk));
-    Ok(Process { shared, input, talk, status, _tasks: tasks })
+    Ok(Process { shared, input, talk, status, began: Instant::now(), _tasks: tasks })
 }
 
 /// Starts the command. It holds our copies of the child's ends of the pipes, which have no end as long as it lives: so it goes.
@@ -234,6 +236,11 @@ impl Process {
     /// What it reads and prints, if it was started for a talk and nobody took it yet.
     pub fn talk(&self) -> Option<Talk> {
         self.talk.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// How long ago it was started.
+    pub fn age(&self) -> Duration {
+        self.began.elapsed()
     }
 
     /// How many bytes it printed until now.

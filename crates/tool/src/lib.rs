@@ -51,7 +51,9 @@ pub use rail_config::settings::Generation;
 pub use rail_edit::diff::{FileDiff, Hunk, Line, Mark};
 pub use rail_permit::shell::{NeedsTerminal, needs_terminal};
 pub use rail_permit::{Exec, Facet, Held, Level};
-pub use rail_proto::{About, Choice, ChoiceOption, Choices, Chosen, Pick, Picked, Todo, TodoStatus};
+pub use rail_proto::{
+    About, Choice, ChoiceOption, Choices, Chosen, Pick, Picked, Shell, ShellState, Todo, TodoStatus,
+};
 pub use registry::Registry;
 pub use services::Services;
 pub use session::{Confine, Session};

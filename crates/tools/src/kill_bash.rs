@@ -10,7 +10,7 @@ use crate::bash_output::news;
 use crate::shell::shells::Shells;
 
 /// How long a command has to end by itself when it is asked to.
-const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// Ends a command in the background.
 pub(crate) struct KillBash;
@@ -45,7 +45,7 @@ impl Tool for KillBash {
         let shells = cx.session().services.get::<Shells>();
         let shell = shells.find(&input.shell_id)?;
         let running = shell.process.ended().is_none();
-        if shell.process.end(GRACE).await.is_none() {
+        if shell.kill(GRACE).await.is_none() {
             return Err(ToolFault::new(format!(
                 "`{}` could not be ended: the system holds its process {}. Try again later",
                 shell.id(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rail_tool::{AnyTool, Registry, Session};
+use rail_tool::{AnyTool, Registry, Session, Shell};
 
 mod change;
 mod image_source;
@@ -27,6 +27,7 @@ pub mod web;
 mod words;
 
 pub use planning::{findings, recall, todos};
+pub use shell::shown::ShellWatch;
 pub use sight::{Sight, seeing};
 
 /// Ends all that a session's commands have started and that still runs: it is asked to end, and killed after the grace.
@@ -34,6 +35,24 @@ pub use sight::{Sight, seeing};
 /// For whoever ends a session in order. A session that is only dropped kills at once.
 pub async fn end_commands(session: &Session, grace: Duration) {
     session.services.get::<shell::shells::Shells>().end(grace).await;
+}
+
+/// The commands in the background of a session, as front ends are told of them.
+pub fn background(session: &Session) -> Vec<Shell> {
+    session.services.get::<shell::shells::Shells>().shown()
+}
+
+/// Tells what becomes of the commands in the background of a session.
+pub fn watch_background(session: &Session) -> ShellWatch {
+    ShellWatch::new(session.services.get::<shell::shells::Shells>())
+}
+
+/// Ends a command in the background, with all that it started. Whoever reads its output next learns that it has ended. One that is
+/// not there has ended.
+pub async fn kill_background(session: &Session, id: &str) {
+    if let Ok(shell) = session.services.get::<shell::shells::Shells>().find(id) {
+        shell.kill(kill_bash::GRACE).await;
+    }
 }
 
 /// Makes the modules of the tools and the list of them, in the order in which they are declared to a model.

@@ -14,6 +14,7 @@ use rail_tool::{
     ToolFault,
 };
 use rail_upstream::Upstream;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::clock::{millis, now, today};
@@ -66,7 +67,15 @@ pub(super) struct Team {
     /// The MCP servers, if there are some.
     pub(super) servers: Option<Servers>,
     /// Those at work, by the call that set them to it.
-    pub(super) running: Mutex<BTreeMap<String, CancellationToken>>,
+    pub(super) running: Mutex<BTreeMap<String, AtWork>>,
+}
+
+/// An agent at work.
+pub(super) struct AtWork {
+    /// Ends it.
+    cancel: CancellationToken,
+    /// What it is told.
+    commands: mpsc::UnboundedSender<Command>,
 }
 
 impl Team {
@@ -75,10 +84,24 @@ impl Team {
         model.clone_into(&mut self.model.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Ends the agent of this call.
+    /// Ends the agent of this call: one of ours, or one that is further down.
     pub(super) fn stop(&self, call: &str) {
-        if let Some(cancel) = self.running.lock().unwrap_or_else(PoisonError::into_inner).get(call) {
-            cancel.cancel();
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = running.get(call) {
+            return own.cancel.cancel();
+        }
+        let above = call.split_once('/').and_then(|(above, rest)| Some((running.get(above)?, rest)));
+        match above {
+            Some((agent, rest)) => agent.tell(Command::StopAgent { id: rest.to_owned() }),
+            // Whose it is, they know.
+            None => running.values().for_each(|agent| agent.tell(Command::StopAgent { id: call.to_owned() })),
+        }
+    }
+
+    /// Ends a command that runs in the background of this call's agent.
+    pub(super) fn kill_shell(&self, call: &str, id: &str) {
+        if let Some(agent) = self.running.lock().unwrap_or_else(PoisonError::into_inner).get(call) {
+            agent.tell(Command::KillShell { id: id.to_owned() });
         }
     }
 
@@ -116,7 +139,8 @@ impl Team {
         })?;
         self.line.tell(News::Agent(Box::new(SessionEvent::AgentBegan(began))));
         let cancel = call.cancel.child_token();
-        let _running = Running::new(self, call.id, &cancel);
+        let at_work = AtWork { cancel: cancel.clone(), commands: handle.commands.clone() };
+        let _running = Running::new(self, call.id, at_work);
         self.follow(agent, handle, &task, (&call, &cancel)).await
     }
 
@@ -300,6 +324,13 @@ impl Drop for Ending<'_> {
     }
 }
 
+impl AtWork {
+    fn tell(&self, command: Command) {
+        // One that has ended hears nothing any more.
+        let _ = self.commands.send(command);
+    }
+}
+
 /// An agent at work is known as long as this is there.
 struct Running<'a> {
     team: &'a Team,
@@ -307,10 +338,8 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    fn new(team: &'a Team, call: &'a str, cancel: &CancellationToken) -> Self {
-        let mut running = team.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.insert(call.to_owned(), cancel.clone());
-        drop(running);
+    fn new(team: &'a Team, call: &'a str, agent: AtWork) -> Self {
+        team.running.lock().unwrap_or_else(PoisonError::into_inner).insert(call.to_owned(), agent);
         Self { team, call }
     }
 }

@@ -90,6 +90,10 @@ impl Agent {
                 Ok(())
             }
             News::Servers => self.servers_changed(),
+            News::Shells(shells) => {
+                self.shells_changed(shells);
+                Ok(())
+            }
             News::ToolsEnded { step, changed } => self.tools_ended(step, changed),
         }
     }

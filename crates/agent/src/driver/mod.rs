@@ -13,6 +13,7 @@ mod ports;
 mod prune;
 mod rewind;
 mod servers;
+mod shells;
 mod show;
 mod tools;
 mod world;
@@ -26,7 +27,7 @@ use rail_config::Env;
 use rail_journal::snapshots::{History, Snapshots};
 use rail_journal::{JournalError, Record, Writer};
 use rail_permit::Question;
-use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent};
+use rail_proto::{Command, Done, NoteKind, Opened, Prompt, Reason, SessionEvent, Shell};
 use rail_tool::{Executor, Registry, Session};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -106,6 +107,8 @@ pub struct Agent {
     choices: BTreeMap<String, oneshot::Sender<rail_proto::Chosen>>,
     /// The native names of tools of calls that run.
     names: BTreeMap<String, String>,
+    /// The commands in the background, as was told last.
+    shells: Vec<Shell>,
     task: Figures,
     /// Whether a hook already did not let this task end.
     held: bool,
@@ -191,6 +194,7 @@ impl Agent {
     async fn begin(&mut self) -> Result<(), JournalError> {
         self.emit(SessionEvent::Opened(self.opened.clone()));
         self.watch_servers();
+        self.watch_shells();
         if let Some(within) = &self.within {
             let (id, agent_type) = (within.id.as_str().to_owned(), within.kind.clone());
             let event = HookEvent::SubagentStart { id, agent_type };
@@ -238,8 +242,9 @@ impl Agent {
             Command::Redo => return self.redo().await,
             Command::Rewind { turn, what } => return self.rewind(turn, what).await,
             Command::StopAgent { id } => self.team.stop(&id),
-            // Taken care of before; and of commands in the background nothing is told yet that could be named.
-            Command::End | Command::KillShell { .. } => {}
+            Command::KillShell { id } => self.kill_shell(id),
+            // Taken care of before.
+            Command::End => {}
         }
         Ok(())
     }
@@ -323,6 +328,7 @@ impl Agent {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
         rail_tools::end_commands(&self.session, GRACE).await;
+        self.shells_over();
         if self.within.is_some() {
             // What skills lent to it was lent to nobody else.
             self.executor.end_lent();

@@ -256,6 +256,7 @@ impl Agent {
             asks: Default::default(),
             choices: Default::default(),
             names: Default::default(),
+            shells: Vec::new(),
             task: Figures::default(),
             held: false,
             prompts: VecDeque::new(),

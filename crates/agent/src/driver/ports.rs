@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rail_config::Inputs;
 use rail_model::Event;
 use rail_permit::{Answer, Question, Rule};
-use rail_proto::{Chosen, Routed, SessionEvent, Spent};
+use rail_proto::{Chosen, Routed, SessionEvent, Shell, Spent};
 use rail_tool::{Asks, BoxFuture, Choices, HookedCall, Reply, ToolEvent, Watch};
 use tokio::sync::{mpsc, oneshot};
 
@@ -51,6 +51,8 @@ pub(super) enum News {
     AgentDenied(Vec<(String, String)>),
     /// Something of the MCP servers has changed.
     Servers,
+    /// Something of the commands in the background has changed: all of them.
+    Shells(Vec<Shell>),
     /// The calls of a step have ended, and what they changed.
     ToolsEnded { step: StepId, changed: Option<(String, String)> },
 }

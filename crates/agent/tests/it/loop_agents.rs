@@ -325,6 +325,42 @@ async fn agents_set_others_to_work_only_as_deep_as_is_allowed() {
 }
 
 #[tokio::test]
+async fn an_agent_s_own_agent_can_be_stopped_by_itself() {
+    for with_path in [false, true] {
+        let mut bed = bed(|request| match (first(request).as_str(), answers(request)) {
+            ("go", 0) => Turn::reply(vec![task("a", "general-purpose", "level 1")]),
+            ("level 1", 0) => Turn::reply(vec![task("b", "general-purpose", "level 2")]),
+            ("level 2", 0) => Turn::stall(vec![text("I am ")]),
+            ("level 1", _) => {
+                let told = texts(request).join("\n");
+                Turn::reply(vec![text(format!(
+                    "stopped: {}",
+                    told.contains("the user stopped the agent after")
+                ))])
+            }
+            (who, _) => Turn::reply(vec![text(format!("{who} ended"))]),
+        });
+        bed.config = "[agent]\nagent_depth = 2\n".to_owned();
+        let mut talk = bed.open();
+        talk.say("go");
+        let (outer, inner) = talk
+            .until(|event| match event {
+                SessionEvent::AgentEvent { id: outer, event } => match &**event {
+                    SessionEvent::AgentEvent { id: inner, event } => {
+                        matches!(**event, SessionEvent::Text { .. }).then(|| (outer.clone(), inner.clone()))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            })
+            .await;
+        talk.send(Command::StopAgent { id: if with_path { format!("{outer}/{inner}") } else { inner } });
+        assert_eq!(talk.done().await.text, "go ended");
+        assert!(talk.results()[0].1.starts_with("stopped: true"), "{:?}", talk.results());
+    }
+}
+
+#[tokio::test]
 async fn what_an_agent_wrote_can_be_undone_with_the_step_that_set_it_to_work() {
     let bed = bed(|request| match (first(request).as_str(), answers(request)) {
         ("go", 0) => Turn::reply(vec![task("write", "general-purpose", "write it")]),

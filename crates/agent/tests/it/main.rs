@@ -19,6 +19,7 @@ mod loop_hooks;
 mod loop_journal;
 mod loop_memory;
 mod loop_questions;
+mod loop_shells;
 mod loop_switch;
 mod loop_turns;
 mod memory;

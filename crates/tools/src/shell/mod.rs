@@ -4,4 +4,5 @@ pub(crate) mod environment;
 pub(crate) mod said;
 pub(crate) mod script;
 pub(crate) mod shells;
+pub(crate) mod shown;
 pub(crate) mod stopped;

@@ -1,19 +1,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rail_sandbox::confine::ConfineError;
-use rail_sandbox::{Bounds, Groups, Input, Launch, Process, Shape, StartError};
-use rail_tool::{Session, ToolFault};
-use tokio::sync::OnceCell;
+use rail_sandbox::{Bounds, Ended, Groups, Input, Launch, Process, Shape, StartError};
+use rail_tool::{Session, Shell, ShellState, ToolFault};
+use tokio::sync::{OnceCell, watch};
 
 use super::environment::{self, Environment};
 use super::script::{Script, shell};
 
-/// Commands that have ended and whose end nobody has read; the oldest are forgotten first.
+/// Commands that have ended and whose end nobody has read, and as many that front ends are told of whose end was read; the oldest
+/// are forgotten first.
 const UNREAD: usize = 32;
 
 /// All that the session's commands share. Dropping it ends whatever they left.
@@ -21,6 +22,10 @@ const UNREAD: usize = 32;
 pub(crate) struct Shells {
     environment: OnceCell<Environment>,
     background: Mutex<BTreeMap<u32, Arc<Background>>>,
+    /// Those that are forgotten, as they were in the end.
+    past: Mutex<BTreeMap<u32, Shell>>,
+    /// Told when there is another one, or one less.
+    pub(crate) changed: watch::Sender<()>,
     // What left its session goes on as long as its process is kept.
     daemons: Mutex<Vec<Arc<Process>>>,
     started: AtomicU32,
@@ -39,6 +44,10 @@ pub(crate) struct Background {
     pub(crate) process: Arc<Process>,
     /// How much of its output was read.
     pub(crate) read: tokio::sync::Mutex<u64>,
+    /// Whether the user or the model wanted it to end.
+    pub(crate) killed: AtomicBool,
+    /// Whether nobody waits for its end any more.
+    given_up: AtomicBool,
 }
 
 /// A command that is to be started.
@@ -104,14 +113,22 @@ impl Shells {
     ) -> Arc<Background> {
         let mut background = self.lock();
         let number = self.in_background.fetch_add(1, Ordering::Relaxed) + 1;
-        let shell = Background { number, command: command.to_owned(), shape, process, read: read.into() };
-        let shell = Arc::new(shell);
+        let shell = Arc::new(Background {
+            number,
+            command: command.to_owned(),
+            shape,
+            process,
+            read: read.into(),
+            killed: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
+        });
         background.insert(number, Arc::clone(&shell));
         let over: Vec<Arc<Background>> =
             background.values().filter(|shell| shell.process.ended().is_some()).cloned().collect();
         drop(background);
         let many = over.len().saturating_sub(UNREAD);
         over.iter().take(many).for_each(|shell| self.forget(shell));
+        self.changed.send_replace(());
         shell
     }
 
@@ -137,7 +154,40 @@ impl Shells {
     /// Forgets a command.
     pub(crate) fn forget(&self, shell: &Background) {
         self.keep_daemons(&shell.process);
+        let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        past.insert(shell.number, shell.shown());
+        while past.len() > UNREAD {
+            past.pop_first();
+        }
+        drop(past);
         self.lock().remove(&shell.number);
+        self.changed.send_replace(());
+    }
+
+    /// All of them as front ends are told of them, in the order in which they were begun.
+    pub(crate) fn shown(&self) -> Vec<Shell> {
+        // The past is looked at last: one that is forgotten meanwhile is there twice, and not missing.
+        let mut all: BTreeMap<u32, Shell> =
+            self.lock().iter().map(|(number, shell)| (*number, shell.shown())).collect();
+        all.extend(
+            self.past
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .iter()
+                .map(|(at, shell)| (*at, shell.clone())),
+        );
+        all.into_values().collect()
+    }
+
+    /// Those of these that were running, with what they had printed.
+    pub(crate) fn running(&self, told: &[Shell]) -> Vec<(Arc<Process>, u64)> {
+        let running = told.iter().filter(|shell| shell.state == ShellState::Running);
+        let background = self.lock();
+        let process = |shell: &Shell| {
+            let own = background.values().find(|own| own.id() == shell.id)?;
+            Some((Arc::clone(&own.process), shell.printed))
+        };
+        running.filter_map(process).collect()
     }
 
     /// Those that there are, in a sentence.
@@ -159,7 +209,11 @@ impl Shells {
 
     /// Ends all that commands have started and that still runs.
     pub(crate) async fn end(&self, grace: Duration) {
+        let running: Vec<Arc<Background>> =
+            self.lock().values().filter(|shell| shell.process.ended().is_none()).cloned().collect();
+        running.iter().for_each(|shell| shell.killed.store(true, Ordering::Relaxed));
         self.groups.end(grace).await;
+        running.iter().for_each(|shell| shell.given_up.store(true, Ordering::Relaxed));
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Background>>> {
@@ -179,6 +233,19 @@ fn not_run(error: &StartError) -> ToolFault {
 }
 
 impl Background {
+    /// Ends it and all it started; nothing is returned where the system holds it.
+    pub(crate) async fn kill(&self, grace: Duration) -> Option<Arc<Ended>> {
+        if self.process.ended().is_none() {
+            self.killed.store(true, Ordering::Relaxed);
+        }
+        self.process.end(grace).await
+    }
+
+    /// Whether it was killed, and nobody waits until it is told that it has ended.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
     /// The id by which it is asked for.
     pub(crate) fn id(&self) -> String {
         format!("bash_{}", self.number)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rail_tool::{Confine, Outcome};
+use rail_tool::{Confine, Outcome, ShellState};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -191,4 +191,44 @@ async fn commands_end_in_order_when_a_session_does() {
     assert_eq!(scratch.read("said"), "bye\n");
     let said = says(&scratch, "bash_output", json!({ "bash_id": "bash_1", "wait": 60_000 })).await;
     assert_eq!(said, "[`bash_1` has ended: done in {ms} ms, no new output]");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_watches_is_told_of_begin_and_end_at_once_and_of_output_once_a_second() {
+    let scratch = scratch();
+    let mut watch = rail_tools::watch_background(&scratch.session);
+    start(&scratch, "read x; echo $x; read y; exit 3").await;
+    let began = std::time::Instant::now();
+    let [shell] = watch.next().await.try_into().unwrap();
+    assert_eq!((shell.id.as_str(), shell.state, shell.printed), ("bash_1", ShellState::Running, 0));
+    assert_eq!(shell.command, "read x; echo $x; read y; exit 3");
+    says(&scratch, "bash_output", json!({ "bash_id": "bash_1", "input": "four\n", "wait": 60_000 })).await;
+    let [shell] = watch.next().await.try_into().unwrap();
+    assert_eq!((shell.state, shell.printed), (ShellState::Running, 5));
+    assert!(began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
+    // Its end is read, so that it is forgotten; who watches still hears of it.
+    says(&scratch, "bash_output", json!({ "bash_id": "bash_1", "input": "\n", "wait": 60_000 })).await;
+    let [shell] = watch.next().await.try_into().unwrap();
+    assert_eq!((shell.state, shell.printed), (ShellState::Exited { code: 3 }, 5));
+    assert_eq!(rail_tools::background(&scratch.session), [shell]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_kills_is_told_as_killed() {
+    let scratch = scratch();
+    for command in ["cat", "cat", "kill -9 $$", "cat"] {
+        start(&scratch, command).await;
+    }
+    says(&scratch, "kill_bash", json!({ "shell_id": "bash_1" })).await;
+    rail_tools::kill_background(&scratch.session, "bash_2").await;
+    says(&scratch, "bash_output", json!({ "bash_id": "bash_3", "wait": 60_000 })).await;
+    // Somebody who did not kill it learns that it has ended.
+    let said = says(&scratch, "bash_output", json!({ "bash_id": "bash_2" })).await;
+    assert!(said.contains("`bash_2` has ended: killed by SIGTERM"), "{said}");
+    let states = || rail_tools::background(&scratch.session).into_iter().map(|shell| shell.state);
+    let killed = ShellState::Killed;
+    let signalled = ShellState::Signalled { signal: 9 };
+    assert_eq!(states().collect::<Vec<_>>(), [killed, killed, signalled, ShellState::Running]);
+    rail_tools::end_commands(&scratch.session, Duration::ZERO).await;
+    assert_eq!(states().collect::<Vec<_>>(), [killed, killed, signalled, killed]);
 }
