@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent_client_protocol_schema::v1::{
@@ -15,37 +15,53 @@ use agent_client_protocol_schema::v1::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::client::Client;
 
 /// How long a client may take over a file, or over a terminal but for its end: an editor that hangs must not hang us.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a call may take to be told: it is about to be.
+const TOLD: Duration = Duration::from_millis(500);
+
 /// What a client has for one session.
 pub struct Editor {
     client: Arc<Client>,
     session: String,
     can: ClientCapabilities,
-    shown: Terminals,
+    calls: Calls,
 }
 
-/// The terminals that calls are shown with, by the calls' ids.
+/// The calls that the client is shown, by their ids, each with its terminal if it has one.
 #[derive(Default)]
-pub(crate) struct Terminals(Mutex<BTreeMap<String, TerminalId>>);
+pub(crate) struct Calls(watch::Sender<BTreeMap<String, Option<TerminalId>>>);
 
-impl Terminals {
-    /// The terminal of a call, if it has one.
-    pub(crate) fn of(&self, call: &str) -> Option<TerminalId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+impl Calls {
+    /// The client is told of a call.
+    pub(crate) fn shown(&self, call: &str) {
+        self.0.send_modify(|calls| drop(calls.insert(call.to_owned(), None)));
     }
 
-    /// Forgets the terminal of a call that is over.
-    pub(crate) fn forget(&self, call: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(call);
+    /// The terminal of a call, if it has one.
+    pub(crate) fn terminal(&self, call: &str) -> Option<TerminalId> {
+        self.0.borrow().get(call).cloned().flatten()
+    }
+
+    /// A call is over.
+    pub(crate) fn over(&self, call: &str) {
+        self.0.send_modify(|calls| drop(calls.remove(call)));
     }
 
     fn keep(&self, call: &str, terminal: TerminalId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call.to_owned(), terminal);
+        self.0.send_modify(|calls| drop(calls.insert(call.to_owned(), Some(terminal))));
+    }
+
+    /// Waits until the client is told of a call: a terminal can be shown only with one that it knows.
+    async fn wait_for(&self, call: &str) -> Result<(), String> {
+        let mut seen = self.0.subscribe();
+        let known = tokio::time::timeout(TOLD, seen.wait_for(|calls| calls.contains_key(call))).await;
+        known.map(drop).map_err(|_| "the client is not shown this call".to_owned())
     }
 }
 
@@ -84,15 +100,15 @@ pub struct TerminalOutput {
 
 impl Editor {
     pub(crate) fn new(client: Arc<Client>, session: String, can: ClientCapabilities) -> Self {
-        Self { client, session, can, shown: Terminals::default() }
+        Self { client, session, can, calls: Calls::default() }
     }
 
     pub(crate) fn can(&self) -> &ClientCapabilities {
         &self.can
     }
 
-    pub(crate) fn terminals(&self) -> &Terminals {
-        &self.shown
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     /// Whether it gives the texts of files.
@@ -134,6 +150,7 @@ impl Editor {
     /// # Errors
     /// Why there is none.
     pub async fn terminal(self: &Arc<Self>, call: &str, command: TerminalCommand) -> Result<Terminal, String> {
+        self.calls.wait_for(call).await?;
         let TerminalCommand { program, args, env, cwd, output_bytes } = command;
         let request = CreateTerminalRequest::new(self.session.clone(), program)
             .args(args)
@@ -142,7 +159,7 @@ impl Editor {
             .output_byte_limit(output_bytes);
         let made: CreateTerminalResponse = self.soon(CLIENT_METHOD_NAMES.terminal_create, &request).await?;
         let terminal = Terminal { editor: Arc::clone(self), id: made.terminal_id.clone() };
-        self.shown.keep(call, made.terminal_id.clone());
+        self.calls.keep(call, made.terminal_id.clone());
         let fields = ToolCallUpdateFields::new()
             .status(ToolCallStatus::InProgress)
             .content(vec![ToolCallContent::Terminal(Shown::new(made.terminal_id))]);

@@ -111,11 +111,10 @@ impl Teller {
 
     /// Something for the user that is no part of the answer. A client that has no place for it shows it among the thoughts.
     fn notice(&self, severity: NoticeSeverity, text: &str) -> Vec<SessionUpdate> {
-        let has_place = self.editor.can().session.as_ref().is_some_and(|session| session.notices.is_some());
         if text.trim().is_empty() {
             return Vec::new();
         }
-        if has_place {
+        if self.has_notices() {
             return vec![SessionUpdate::Notice(Notice::new(severity, text))];
         }
         let chunk = ContentChunk::new(block(&format!("[{text}]\n"))).message_id("notes");
@@ -129,7 +128,15 @@ impl Teller {
                 NoticeSeverity::Info
             }
         };
-        self.notice(severity, text)
+        match kind {
+            // Those who look for them have a place for them; in the middle of thoughts they are noise.
+            NoteKind::Repair | NoteKind::Loss if !self.has_notices() => Vec::new(),
+            _ => self.notice(severity, text),
+        }
+    }
+
+    fn has_notices(&self) -> bool {
+        self.editor.can().session.as_ref().is_some_and(|session| session.notices.is_some())
     }
 
     fn spent(&mut self, spent: &Spent) -> Vec<SessionUpdate> {
@@ -142,6 +149,7 @@ impl Teller {
 
     fn started(&mut self, start: &ToolStart) -> SessionUpdate {
         let ToolStart { id, name, title, input, .. } = start;
+        self.editor.calls().shown(id);
         self.calls.insert(id.clone(), Running { title: title.clone(), lines: Vec::new() });
         let mut call = ToolCall::new(id.clone(), calls::title(title, input, &self.cwd));
         call.name = Some(name.clone());
@@ -157,7 +165,7 @@ impl Teller {
     fn progress(&mut self, id: &str, text: &str) -> Vec<SessionUpdate> {
         let of_agent = self.calls.get(id).is_some_and(|call| !call.lines.is_empty());
         // A terminal shows it by itself.
-        if of_agent || self.editor.terminals().of(id).is_some() || text.trim().is_empty() {
+        if of_agent || self.editor.calls().terminal(id).is_some() || text.trim().is_empty() {
             return Vec::new();
         }
         vec![update(id, ToolCallUpdateFields::new().content(vec![calls::said(calls::fenced(text, ""))]))]
@@ -167,8 +175,9 @@ impl Teller {
         let id = end.result.id.as_str();
         let Running { title, lines } = self.calls.remove(id).unwrap_or_default();
         let mut content: Vec<ToolCallContent> = Vec::new();
-        if let Some(terminal) = self.editor.terminals().of(id) {
-            self.editor.terminals().forget(id);
+        let terminal = self.editor.calls().terminal(id);
+        self.editor.calls().over(id);
+        if let Some(terminal) = terminal {
             content.push(ToolCallContent::Terminal(Terminal::new(terminal)));
         } else {
             content.extend((!lines.is_empty()).then(|| calls::said(lines.join("\n\n"))));

@@ -57,6 +57,9 @@ struct Cli {
 enum Command {
     /// The agent for editors: the Agent Client Protocol on stdin and stdout.
     Acp(acp::Acp),
+    /// What terminals of editors start: a command that confines itself.
+    #[command(hide = true)]
+    Confined(acp::Confined),
     /// The configuration: what is in force, what is wrong with it, where it is.
     #[command(subcommand)]
     Config(config::Config),
@@ -116,6 +119,7 @@ impl Command {
     fn takes_model(&self) -> bool {
         match self {
             Self::Key(key::KeyCommand::List(_) | key::KeyCommand::Revoke(_))
+            | Self::Confined(_)
             | Self::Demo(_)
             | Self::Doctor(_)
             | Self::Mcp(_)
@@ -167,6 +171,7 @@ fn main() -> ExitCode {
     let result = match command {
         _ if common.model.is_some() && !command.takes_model() => Err(Failure::Usage(anyhow!(NO_MODEL))),
         Command::Acp(acp) => acp.run(&common),
+        Command::Confined(confined) => confined.run(),
         Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(&common),
         Command::Demo(demo) => demo.run(),

@@ -8,6 +8,7 @@ use rail_config::{Inputs, check};
 use rail_journal::{SessionId, UnixMillis, What};
 use rail_proto::SessionEvent;
 
+use super::editor;
 use super::live::Live;
 use super::servers;
 use crate::agent::slash::offered;
@@ -79,13 +80,15 @@ impl Sessions {
         }
     }
 
-    fn begin(&self, wanted: &Wanted, _: &Arc<Editor>) -> Result<(Live, History), Refused> {
+    fn begin(&self, wanted: &Wanted, editor: &Arc<Editor>) -> Result<(Live, History), Refused> {
         let prepared = self.prepare(wanted)?;
         let history = match wanted.begin {
             Begin::Load => history(&prepared)?,
             Begin::New | Begin::Resume => Box::new(std::iter::empty()) as History,
         };
-        let (agent, handle, _) = prepared.open(Extras::default()).map_err(refused)?;
+        let orders = prepared.state.join("orders");
+        let editor = editor::editor(editor, &prepared.workspace, &wanted.cwd, orders);
+        let (agent, handle, _) = prepared.open(Extras { editor, ..Extras::default() }).map_err(refused)?;
         Ok((Live::new(agent, handle, prepared), history))
     }
 }

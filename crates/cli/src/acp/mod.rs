@@ -1,5 +1,7 @@
 //! `rail acp`: the agent for editors, over the Agent Client Protocol.
 
+mod confined;
+mod editor;
 mod host;
 mod live;
 mod servers;
@@ -19,6 +21,7 @@ use crate::permission::PermissionFlags;
 use crate::setup::{Common, serving_runtime};
 use crate::signals::{Signals, Told};
 use crate::tool::words::{Dialect, generation};
+pub(crate) use confined::Confined;
 use host::Sessions;
 
 #[derive(Args)]

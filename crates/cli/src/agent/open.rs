@@ -13,7 +13,7 @@ use rail_config::{Env, Inputs, Loaded};
 use rail_journal::UnixMillis;
 use rail_model::ToolDecl;
 use rail_permit::Policy;
-use rail_tool::{AnyTool, Limits, Registry};
+use rail_tool::{AnyTool, Editor, Limits, Registry};
 use rail_tools::Sight;
 use rail_upstream::Transport;
 use serde::Deserialize;
@@ -68,6 +68,8 @@ pub(crate) struct Extras {
     pub(crate) model: Option<String>,
     /// The way to providers, in place of the usual one.
     pub(crate) transport: Option<Arc<dyn Transport>>,
+    /// The editor in front of the session.
+    pub(crate) editor: Editor,
 }
 
 /// Reads and checks what a session is opened from.
@@ -178,6 +180,7 @@ impl Prepared {
         let policy = permission.policy(loaded, env, &registry)?;
         let mut session = permission.session(loaded, env, state.join("outputs"))?;
         session.skills.clone_from(&self.brought.skills.cards);
+        session.editor = extras.editor;
         let limits = &loaded.settings.agent.limits;
         let bounds = Bounds {
             turns: flags.max_turns.or(limits.max_turns.map(u64::from)),
