@@ -1,6 +1,6 @@
 //! The client at the other end: what it is told, and what is wanted of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +22,8 @@ pub(crate) struct Client {
     to: mpsc::Sender<Value>,
     next: AtomicI64,
     waiting: Mutex<Waiting>,
+    /// Its requests that have no answer yet.
+    taken: Mutex<BTreeSet<RequestId>>,
 }
 
 #[derive(Default)]
@@ -46,7 +48,7 @@ impl Client {
     /// A client, and the messages for it.
     pub(crate) fn new() -> (Self, mpsc::Receiver<Value>) {
         let (to, messages) = mpsc::channel(WAITING);
-        (Self { to, next: AtomicI64::new(0), waiting: Mutex::default() }, messages)
+        (Self { to, next: AtomicI64::new(0), waiting: Mutex::default(), taken: Mutex::default() }, messages)
     }
 
     /// Tells the client something. One that is gone need not be told.
@@ -54,9 +56,16 @@ impl Client {
         let _ = self.to.send(rpc::notification(method, params)).await;
     }
 
+    /// Takes up a request of the client; whether its id is not that of another one that has no answer yet.
+    pub(crate) fn take(&self, id: &RequestId) -> bool {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone())
+    }
+
     /// Answers a request of the client.
     pub(crate) async fn answer(&self, id: &RequestId, answer: Result<impl Serialize, Error>) {
         let answer = answer.and_then(|answer| serde_json::to_value(answer).map_err(|error| rpc::failed(&error.to_string())));
+        // From here on the client may use the id again.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         let _ = self.to.send(rpc::answer(id, answer)).await;
     }
 

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn forms_are_read() {
         let accept = |content: serde_json::Value| -> ElicitationAction {
-            let content = serde_json::from_value(content).unwrap();
+            let content: BTreeMap<String, ElicitationContentValue> = serde_json::from_value(content).unwrap();
             ElicitationAction::Accept(ElicitationAcceptAction::new().content(content))
         };
         let said = accept(json!({"question_1": "blue", "question_2": ["red", "blue"], "question_2_words": "or both"}));

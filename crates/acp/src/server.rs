@@ -1,6 +1,6 @@
 //! The connection: requests are sorted to their sessions, and sessions begin and end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub async fn serve(
         client: Arc::new(client),
         can: None,
         sessions: BTreeMap::new(),
-        open: BTreeSet::new(),
+        opening: 0,
         tasks: &mut tasks,
     };
     let mut lines = Lines::new(from, LONGEST);
@@ -110,8 +110,8 @@ struct Server<'a> {
     /// What it can do; nothing before it has begun.
     can: Option<ClientCapabilities>,
     sessions: BTreeMap<String, Link>,
-    /// The requests that are not answered yet, as far as they take time.
-    open: BTreeSet<RequestId>,
+    /// How many sessions are being opened.
+    opening: usize,
     tasks: &'a mut JoinSet<Finished>,
 }
 
@@ -126,8 +126,10 @@ struct Link {
 enum Finished {
     /// A session is open.
     Opened(Box<Ready>),
+    /// A session could not be opened, which was answered.
+    Refused,
     /// A request was answered.
-    Answered(RequestId),
+    Answered,
     /// A session is over; which one, and the way to it.
     Over(String, mpsc::WeakSender<Wish>),
 }
@@ -149,7 +151,7 @@ impl Server<'_> {
             Some(Incoming::Response { id, answer }) => self.client.answered(&id, answer),
             Some(Incoming::Notification { method, params }) => self.notified(&method, params),
             Some(Incoming::Request { id, method, params }) => {
-                if self.open.contains(&id) {
+                if !self.client.take(&id) {
                     // An answer with this id would be taken for that of the other.
                     let twice = invalid(&format!("the id {id} is that of a request that is not answered yet"));
                     return self.client.answer(&RequestId::Null, Err::<(), _>(twice)).await;
@@ -274,12 +276,11 @@ impl Server<'_> {
         T: serde::Serialize + Send + 'static,
         E: Into<Error> + Send + 'static,
     {
-        self.open.insert(id.clone());
         let (client, id) = (Arc::clone(&self.client), id.clone());
         self.tasks.spawn(async move {
             let answer = answer.await.map_err(Into::into);
             client.answer(&id, answer).await;
-            Finished::Answered(id)
+            Finished::Answered
         });
     }
 
@@ -291,11 +292,11 @@ impl Server<'_> {
 
     /// Opens a session. One of the same id that is open ends first: the client begins anew with it.
     fn open(&mut self, request: &RequestId, wanted: Wanted, can: ClientCapabilities) -> Result<(), Error> {
-        if self.sessions.len() + self.open.len() >= SESSIONS {
+        if self.sessions.len() + self.opening >= SESSIONS {
             return Err(invalid(&format!("more than {SESSIONS} sessions can't be open; close one")));
         }
         let over = self.close(&wanted.id);
-        self.open.insert(request.clone());
+        self.opening += 1;
         let (host, client, request) = (Arc::clone(&self.host), Arc::clone(&self.client), request.clone());
         let editor = Arc::new(Editor::new(Arc::clone(&client), wanted.id.clone(), can));
         self.tasks.spawn(async move {
@@ -305,7 +306,7 @@ impl Server<'_> {
                 Ok(opened) => opened,
                 Err(refused) => {
                     client.answer(&request, Err::<(), _>(refused.into())).await;
-                    return Finished::Answered(request);
+                    return Finished::Refused;
                 }
             };
             let mut past = Past::default();
@@ -334,12 +335,11 @@ impl Server<'_> {
 
     fn done(&mut self, finished: Finished) {
         match finished {
-            Finished::Answered(request) => {
-                self.open.remove(&request);
-            }
+            Finished::Answered => {}
+            Finished::Refused => self.opening -= 1,
             Finished::Opened(ready) => {
                 let Ready { request, id, talk, answer } = *ready;
-                self.open.remove(&request);
+                self.opening -= 1;
                 let client = Arc::clone(&self.client);
                 let (wishes, wished) = mpsc::channel(WISHES);
                 let (ends, over) = oneshot::channel();

@@ -9,9 +9,9 @@ use agent_client_protocol_schema::v1::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, CLIENT_METHOD_NAMES, CloseSessionResponse,
     ConfigOptionUpdate, CurrentModeUpdate, Error, PromptResponse, RequestId, RequestPermissionResponse,
     SessionNotification, SessionUpdate, SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason,
-    UnstructuredCommandInput,
+    ToolCallStatus, ToolCallUpdateFields, UnstructuredCommandInput,
 };
-use rail_proto::{Choices, Chosen, Command, Done, PermissionAsk, Prompt, Reason, SessionEvent};
+use rail_proto::{Answer, Choices, Chosen, Command, Done, PermissionAsk, Prompt, Reason, SessionEvent};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::options;
 use crate::port::{Facts, Offered, Session};
 use crate::rpc::{failed, invalid, wrong};
-use crate::update::Teller;
+use crate::update::{Teller, update};
 
 /// How long a session has to end what it began.
 const ENDING: Duration = Duration::from_secs(10);
@@ -112,7 +112,7 @@ impl Talk {
                     None => break,
                 },
                 Some(answered) = self.asks.join_next() => if let Ok(command) = answered {
-                    self.session.command(command);
+                    self.answered(command).await;
                 },
             }
         }
@@ -247,7 +247,7 @@ impl Talk {
 
     fn permission(&mut self, ask: PermissionAsk) {
         if self.nobody_asks() {
-            return self.session.command(Command::Answer { ask: ask.id, answer: rail_proto::Answer::No { why: None } });
+            return self.session.command(Command::Answer { ask: ask.id, answer: Answer::No { why: None } });
         }
         let request = ask::permission(&self.id, &ask, &self.cwd, &|path| self.session.current(path));
         let (client, id) = (Arc::clone(&self.client), ask.id.clone());
@@ -257,6 +257,15 @@ impl Talk {
             Command::Answer { answer: ask::permitted(&ask, said), ask: ask.id }
         });
         self.asked.insert(id, asking);
+    }
+
+    /// Somebody has answered. A call that may be done is told to be done: the question said that it waits.
+    async fn answered(&mut self, command: Command) {
+        if let Command::Answer { ask, answer: Answer::Once | Answer::Offer { .. } } = &command {
+            let fields = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+            self.tell(update(ask, fields)).await;
+        }
+        self.session.command(command);
     }
 
     fn choice(&mut self, ask: String, choices: Choices) {

@@ -15,6 +15,7 @@ const updates = [];
 const buffers = new Map();
 const terminals = new Map();
 let cancelOnPermission = null;
+let cancelOnTerminal = null;
 
 const app = acp
   .client({ name: "judge" })
@@ -45,7 +46,7 @@ const app = acp
     see({ form: params.message, fields: Object.keys(params.requestedSchema.properties) });
     return { action: "accept", content: { question_1: "blue" } };
   })
-  .onRequest(methods.client.terminal.create, ({ params }) => {
+  .onRequest(methods.client.terminal.create, ({ params, agent }) => {
     const id = `terminal-${terminals.size + 1}`;
     const env = Object.fromEntries((params.env ?? []).map(({ name, value }) => [name, value]));
     const child = spawn(params.command, params.args ?? [], { cwd: params.cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -54,6 +55,7 @@ const app = acp
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (terminal.output += data));
     terminals.set(id, terminal);
     see({ terminal: id, cwd: params.cwd, bytes: typeof params.outputByteLimit });
+    if (cancelOnTerminal) agent.notify(methods.agent.session.cancel, { sessionId: cancelOnTerminal });
     return { terminalId: id };
   })
   .onRequest(methods.client.terminal.output, ({ params }) => {
@@ -114,7 +116,7 @@ async function until(test) {
   while (!updates.some(test)) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const child = spawn(rail, ["acp"], { cwd: work, stdio: ["pipe", "pipe", "inherit"] });
+const child = spawn(rail, ["acp", "--sandbox", "workspace"], { cwd: work, stdio: ["pipe", "pipe", "inherit"] });
 const ended = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
 const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
 
@@ -145,6 +147,12 @@ await app.connectWith(stream, async (agent) => {
 
   turn = await agent.request(s.prompt, { sessionId, prompt: text("Run it.") });
   see({ ran: turn.stopReason, updates: told() });
+
+  cancelOnTerminal = sessionId;
+  turn = await agent.request(s.prompt, { sessionId, prompt: text("Sleep.") });
+  cancelOnTerminal = null;
+  see({ slept: turn.stopReason, ended: await terminals.get("terminal-2").over.then(() => true) });
+  told();
 
   turn = await agent.request(s.prompt, { sessionId, prompt: text("Ask me.") });
   see({ asked: turn.stopReason, updates: told() });
