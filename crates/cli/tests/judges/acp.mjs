@@ -14,6 +14,7 @@ const updates = [];
 /** What the editor has open and not saved. */
 const buffers = new Map();
 const terminals = new Map();
+const released = new Set();
 let cancelOnPermission = null;
 let cancelOnTerminal = null;
 
@@ -69,7 +70,7 @@ const app = acp
     return {};
   })
   .onRequest(methods.client.terminal.release, ({ params }) => {
-    see({ release: params.terminalId });
+    released.add(params.terminalId);
     return {};
   });
 
@@ -151,7 +152,8 @@ await app.connectWith(stream, async (agent) => {
   cancelOnTerminal = sessionId;
   turn = await agent.request(s.prompt, { sessionId, prompt: text("Sleep.") });
   cancelOnTerminal = null;
-  see({ slept: turn.stopReason, ended: await terminals.get("terminal-2").over.then(() => true) });
+  while (!released.has("terminal-2")) await new Promise((resolve) => setImmediate(resolve));
+  see({ slept: turn.stopReason, ended: await terminals.get("terminal-2").over.then(() => true), released: [...released] });
   told();
 
   turn = await agent.request(s.prompt, { sessionId, prompt: text("Ask me.") });

@@ -50,11 +50,8 @@ pub(crate) async fn run(command: &str, cwd: PathBuf, limit: Duration, cx: &ToolC
     order.args.push(report.path.clone().into_os_string());
     order.env.extend(PLAIN.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
     let (order, ordered) = shells.order(order);
-    let started = tokio::select! {
-        started = terminals.start(cx.call(), order, OUTPUT) => started,
-        () = cx.cancel().cancelled() => Err("cancelled".to_owned()),
-    };
-    let terminal = match started {
+    // Also when nobody wants it any more: a terminal that the editor has made must be let go.
+    let terminal = match terminals.start(cx.call(), order, OUTPUT).await {
         Ok(terminal) => terminal,
         Err(why) => {
             cx.progress().say(&format!("no terminal of the editor is used: {why}"));

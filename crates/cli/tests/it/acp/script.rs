@@ -9,7 +9,9 @@ use super::{Editor, allow, prompt, stops, update};
 fn told(editor: &Editor) -> String {
     let transcript = editor.client.transcript();
     let mut lines = Vec::new();
-    for line in whole(&transcript) {
+    // How far a command is, is told now and then.
+    let is_progress = |line: &String| line.contains("\"tool_call_update\"") && !line.contains("\"status\"");
+    for line in whole(&transcript).into_iter().filter(|line| !is_progress(line)) {
         // The list of commands is that of another test.
         let line = match line.find("\"availableCommands\":") {
             Some(at) => format!("{}…", &line[..at]),
@@ -273,30 +275,28 @@ fn two_folders_at_once() {
 
 #[test]
 fn servers_of_the_editor_are_joined_to_the_configured_ones() {
-    let listing = json!({"name": "mcp__their-rail__list_directory", "arguments": {"path": "."}});
     let editor = Editor::start(
         vec![
             // Servers delay nothing; who looks for their tools waits for them.
-            Turn::reply(vec![call("mcp_search", json!({"query": "list directory"}))]),
-            Turn::reply(vec![call("mcp_call", listing)]),
-            Turn::reply(vec![text("Listed.")]),
+            Turn::reply(vec![call("mcp_search", json!({"query": "add"}))]),
+            Turn::reply(vec![call("mcp_call", json!({"name": "mcp__small-one__add", "arguments": {"a": 2, "b": 40}}))]),
+            Turn::reply(vec![text("Added.")]),
         ],
-        &[],
+        &["--allow", "mcp__small-one__add"],
     );
-    editor.home.write("work/seen.txt", "");
-    let server = json!({"name": "their rail", "command": env!("CARGO_BIN_EXE_rail"), "args": ["mcp", "serve"], "env": []});
+    editor.home.write("server.py", crate::mcp_session::SERVER);
+    let server = json!({"name": "small one", "command": "python3", "args": ["${home}/server.py"], "env": []});
     let (_, _, models) = editor
         .play(&json!([
             {"do": "request", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
             {"do": "await", "id": 0},
             {"do": "request", "id": 1, "method": "session/new", "params": {"cwd": "${work}", "mcpServers": [server]}},
             {"do": "await", "id": 1, "keep": {"session": "/result/sessionId"}},
-            prompt(2, "List."), allow(), stops(2, "end_turn"),
+            prompt(2, "Add."), stops(2, "end_turn"),
         ]))
         .over();
-    let requests = models.requests();
-    let said = serde_json::to_string(&requests.last().unwrap().request().unwrap().messages).unwrap();
-    assert!(said.contains("seen.txt"), "{said}");
+    let said = serde_json::to_string(&models.requests()[2].request().unwrap().messages).unwrap();
+    assert!(said.contains("\"42\""), "{said}");
 }
 
 #[test]
