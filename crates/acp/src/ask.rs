@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use agent_client_protocol_schema::v1::{
-    CLIENT_METHOD_NAMES, PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+    CLIENT_METHOD_NAMES, PermissionOption, PermissionOptionKind, RequestPermissionOutcome,
+    RequestPermissionRequest, RequestPermissionResponse, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields, ToolKind,
 };
 use rail_proto::{About, Answer, Choice, Choices, Chosen, Doing, Lasting, PermissionAsk, Pick, Picked};
 
@@ -38,7 +39,11 @@ pub(crate) fn permission(
     // The narrowest comes first; nobody is to allow more than they looked at.
     if let Some(offer) = ask.offers.first().filter(|_| !ask.always_asks) {
         let rules = offer.rules.join(", ");
-        options.push(option(ALWAYS, format!("Always allow {rules} in this project"), PermissionOptionKind::AllowAlways));
+        options.push(option(
+            ALWAYS,
+            format!("Always allow {rules} in this project"),
+            PermissionOptionKind::AllowAlways,
+        ));
     }
     options.push(option(REJECT, "Reject".to_owned(), PermissionOptionKind::RejectOnce));
     RequestPermissionRequest::new(session.to_owned(), ToolCallUpdate::new(ask.id.clone(), fields), options)
@@ -72,7 +77,9 @@ pub(crate) fn permitted(ask: &PermissionAsk, said: Result<RequestPermissionRespo
     };
     match selected.as_str() {
         ONCE => Answer::Once,
-        ALWAYS if !ask.always_asks && !ask.offers.is_empty() => Answer::Offer { at: 0, lasting: Lasting::Always },
+        ALWAYS if !ask.always_asks && !ask.offers.is_empty() => {
+            Answer::Offer { at: 0, lasting: Lasting::Always }
+        }
         REJECT => Answer::No { why: None },
         _ => no("the answer could not be understood"),
     }
@@ -88,11 +95,21 @@ pub(crate) enum Forms {
 }
 
 /// Asks what the model wants to know: by a form where there are any, else, if it is one choice, as a permission.
-pub(crate) async fn choose(client: &Client, session: &str, id: &str, choices: &Choices, forms: Forms) -> Chosen {
+pub(crate) async fn choose(
+    client: &Client,
+    session: &str,
+    id: &str,
+    choices: &Choices,
+    forms: Forms,
+) -> Chosen {
     match (&choices.about, choices.questions.as_slice()) {
-        (About::LeavePlan { .. } | About::EnterPlan, [choice]) => picked(client, session, id, choices, choice).await,
+        (About::LeavePlan { .. } | About::EnterPlan, [choice]) => {
+            picked(client, session, id, choices, choice).await
+        }
         (_, _) if forms == Forms::Shown => form::asked(client, session, id, choices).await,
-        (About::Question, [choice]) if choice.pick == Pick::One => picked(client, session, id, choices, choice).await,
+        (About::Question, [choice]) if choice.pick == Pick::One => {
+            picked(client, session, id, choices, choice).await
+        }
         (About::Question | About::LeavePlan { .. } | About::EnterPlan, _) => Chosen::Nobody,
     }
 }
@@ -144,7 +161,8 @@ fn chosen(choice: &Choice, said: Result<RequestPermissionResponse, Unanswered>) 
         return Chosen::Dismissed { said: None };
     };
     let id = selected.option_id.to_string();
-    let at = id.strip_prefix("option-").and_then(|at| at.parse().ok()).filter(|at| *at < choice.options.len());
+    let at =
+        id.strip_prefix("option-").and_then(|at| at.parse().ok()).filter(|at| *at < choice.options.len());
     match at {
         Some(at) => Chosen::Answered { answers: vec![Picked::option(at)] },
         None => Chosen::Dismissed { said: None },
@@ -199,7 +217,9 @@ mod tests {
         assert_eq!(permitted(&ask, selected(REJECT)), Answer::No { why: None });
         assert_eq!(permitted(&ask, Err(Unanswered::Refused(Error::method_not_found()))), Answer::Nobody);
         let closed = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
-        for odd in [selected("sure"), Ok(closed), Err(Unanswered::Gone), Err(Unanswered::Unreadable("x".to_owned()))] {
+        for odd in
+            [selected("sure"), Ok(closed), Err(Unanswered::Gone), Err(Unanswered::Unreadable("x".to_owned()))]
+        {
             assert!(matches!(permitted(&ask, odd), Answer::No { why: Some(_) }));
         }
     }
@@ -213,11 +233,17 @@ mod tests {
             options: vec![option("Yes"), option("No")],
             pick: Pick::One,
         };
-        let choices = Choices { about: About::LeavePlan { plan: "1. all".to_owned() }, questions: vec![choice.clone()] };
+        let choices = Choices {
+            about: About::LeavePlan { plan: "1. all".to_owned() },
+            questions: vec![choice.clone()],
+        };
         let request = as_permission("s", "c", &choices, &choice);
         let kinds: Vec<PermissionOptionKind> = request.options.iter().map(|option| option.kind).collect();
         assert_eq!(kinds, [PermissionOptionKind::AllowOnce, PermissionOptionKind::RejectOnce]);
-        assert_eq!(chosen(&choice, selected("option-0")), Chosen::Answered { answers: vec![Picked::option(0)] });
+        assert_eq!(
+            chosen(&choice, selected("option-0")),
+            Chosen::Answered { answers: vec![Picked::option(0)] }
+        );
         assert_eq!(chosen(&choice, selected("option-9")), Chosen::Dismissed { said: None });
         assert_eq!(chosen(&choice, Err(Unanswered::Gone)), Chosen::Nobody);
     }

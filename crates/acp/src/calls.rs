@@ -62,8 +62,19 @@ const DIALECTS: &[(&str, &str)] = &[
 const PATHS: &[&str] =
     &["file_path", "absolute_path", "filePath", "notebook_path", "path", "dir_path", "workdir"];
 /// Keys of what a call is about, apart from files; the first that is there is shown.
-const ABOUT: &[&str] =
-    &["command", "cmd", "pattern", "query", "url", "description", "skill", "name", "bash_id", "prompt", "plan"];
+const ABOUT: &[&str] = &[
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "skill",
+    "name",
+    "bash_id",
+    "prompt",
+    "plan",
+];
 /// The longest title.
 const TITLE: usize = 120;
 
@@ -302,7 +313,10 @@ mod tests {
         assert_eq!(old_and_new("Edit", edit.clone()), [pair("x", "y")]);
         assert_eq!(old_and_new("Edit", json!({"file_path": "a", "edits": [edit, {}]})), [pair("x", "y")]);
         assert_eq!(old_and_new("Write", json!({"file_path": "a", "content": "z"})), [pair("before", "z")]);
-        assert_eq!(old_and_new("Patch", json!({"patch": "*** Begin"})), [(None, "```diff\n*** Begin\n```".to_owned())]);
+        assert_eq!(
+            old_and_new("Patch", json!({"patch": "*** Begin"})),
+            [(None, "```diff\n*** Begin\n```".to_owned())]
+        );
         assert!(old_and_new("Bash", json!({"command": "ls"})).is_empty());
     }
 

@@ -63,7 +63,8 @@ impl Client {
 
     /// Answers a request of the client.
     pub(crate) async fn answer(&self, id: &RequestId, answer: Result<impl Serialize, Error>) {
-        let answer = answer.and_then(|answer| serde_json::to_value(answer).map_err(|error| rpc::failed(&error.to_string())));
+        let answer = answer
+            .and_then(|answer| serde_json::to_value(answer).map_err(|error| rpc::failed(&error.to_string())));
         // From here on the client may use the id again.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         let _ = self.to.send(rpc::answer(id, answer)).await;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use agent_client_protocol_schema::v1::{
     CLIENT_METHOD_NAMES, ClientCapabilities, CreateTerminalRequest, CreateTerminalResponse, EnvVariable,
     KillTerminalRequest, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
-    SessionNotification, SessionUpdate, Terminal as Shown, TerminalId, TerminalOutputRequest, TerminalOutputResponse,
-    ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse, WriteTextFileRequest,
+    SessionNotification, SessionUpdate, Terminal as Shown, TerminalId, TerminalOutputRequest,
+    TerminalOutputResponse, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -149,7 +149,11 @@ impl Editor {
     ///
     /// # Errors
     /// Why there is none.
-    pub async fn terminal(self: &Arc<Self>, call: &str, command: TerminalCommand) -> Result<Terminal, String> {
+    pub async fn terminal(
+        self: &Arc<Self>,
+        call: &str,
+        command: TerminalCommand,
+    ) -> Result<Terminal, String> {
         self.calls.wait_for(call).await?;
         let TerminalCommand { program, args, env, cwd, output_bytes } = command;
         let request = CreateTerminalRequest::new(self.session.clone(), program)

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use agent_client_protocol_schema::v1::{
     CLIENT_METHOD_NAMES, CreateElicitationRequest, CreateElicitationResponse, ElicitationAction,
-    ElicitationContentValue, ElicitationFormMode, ElicitationMode, ElicitationPropertySchema, ElicitationSchema,
-    ElicitationSessionScope, EnumOption, MultiSelectPropertySchema, StringPropertySchema, ToolCallId,
+    ElicitationContentValue, ElicitationFormMode, ElicitationMode, ElicitationPropertySchema,
+    ElicitationSchema, ElicitationSessionScope, EnumOption, MultiSelectPropertySchema, StringPropertySchema,
+    ToolCallId,
 };
 use rail_proto::{Choice, ChoiceOption, Choices, Chosen, Pick, Picked};
 
@@ -106,7 +107,10 @@ mod tests {
             options: vec![option("red"), option("blue")],
             pick,
         };
-        Choices { about: About::Question, questions: vec![choice("One?", Pick::One), choice("Many?", Pick::Several)] }
+        Choices {
+            about: About::Question,
+            questions: vec![choice("One?", Pick::One), choice("Many?", Pick::Several)],
+        }
     }
 
     #[test]
@@ -120,7 +124,9 @@ mod tests {
             let content: BTreeMap<String, ElicitationContentValue> = serde_json::from_value(content).unwrap();
             ElicitationAction::Accept(ElicitationAcceptAction::new().content(content))
         };
-        let said = accept(json!({"question_1": "blue", "question_2": ["red", "blue"], "question_2_words": "or both"}));
+        let said = accept(
+            json!({"question_1": "blue", "question_2": ["red", "blue"], "question_2_words": "or both"}),
+        );
         let both = Picked { options: vec![0, 1], said: Some("or both".to_owned()) };
         assert_eq!(chosen(&choices(), said), Chosen::Answered { answers: vec![Picked::option(1), both] });
         let own = accept(json!({"question_1": "green"}));

@@ -29,7 +29,9 @@ impl Past {
     }
 
     fn part(&mut self, role: Role, part: &Part, cwd: &Path, number: u64) -> Option<SessionUpdate> {
-        let chunk = |content: ContentBlock| ContentChunk::new(content).message_id(MessageId::new(format!("past-{number}")));
+        let chunk = |content: ContentBlock| {
+            ContentChunk::new(content).message_id(MessageId::new(format!("past-{number}")))
+        };
         let said = |content| match role {
             Role::User | Role::Tool => Some(SessionUpdate::UserMessageChunk(chunk(content))),
             Role::Assistant => Some(SessionUpdate::AgentMessageChunk(chunk(content))),

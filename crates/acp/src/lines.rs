@@ -38,7 +38,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 return Ok(None);
             }
             let end = piece.iter().position(|byte| *byte == b'\n');
-            let (used, body) = end.map_or((piece.len(), piece), |end| (end + 1, piece.get(..end).unwrap_or_default()));
+            let (used, body) =
+                end.map_or((piece.len(), piece), |end| (end + 1, piece.get(..end).unwrap_or_default()));
             if self.line.len() + body.len() > self.longest {
                 // What is not kept need not be remembered either.
                 self.too_long = true;
@@ -50,7 +51,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             AsyncBufRead::consume(std::pin::Pin::new(&mut self.from), used);
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
-                return Ok(Some(if std::mem::take(&mut self.too_long) { Line::TooLong } else { Line::Whole(line) }));
+                return Ok(Some(if std::mem::take(&mut self.too_long) {
+                    Line::TooLong
+                } else {
+                    Line::Whole(line)
+                }));
             }
         }
     }
@@ -75,6 +80,9 @@ mod tests {
     #[test]
     fn lines_are_bounded_and_a_half_one_is_none() {
         let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
-        assert_eq!(read("a\n\nbcde\nbcdef\nx\nhalf"), [whole("a"), whole(""), whole("bcde"), Line::TooLong, whole("x")]);
+        assert_eq!(
+            read("a\n\nbcde\nbcdef\nx\nhalf"),
+            [whole("a"), whole(""), whole("bcde"), Line::TooLong, whole("x")]
+        );
     }
 }

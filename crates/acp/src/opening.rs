@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthMethodTerminal, Error, Implementation, InitializeRequest,
-    InitializeResponse, ListSessionsResponse, McpCapabilities, PromptCapabilities,
+    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthMethodTerminal, Error, Implementation,
+    InitializeRequest, InitializeResponse, ListSessionsResponse, McpCapabilities, PromptCapabilities,
     SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities,
     SessionDeleteCapabilities, SessionInfo, SessionListCapabilities, SessionResumeCapabilities,
 };
@@ -60,7 +60,11 @@ fn logins(asked: &InitializeRequest) -> Vec<AuthMethod> {
 /// # Errors
 /// It is no whole path.
 pub(crate) fn folder(path: PathBuf) -> Result<PathBuf, Error> {
-    if path.is_absolute() { Ok(path) } else { Err(wrong(&format!("`{}` is no absolute path", path.display()))) }
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err(wrong(&format!("`{}` is no absolute path", path.display())))
+    }
 }
 
 /// A page of the list, from the session behind the cursor on.

@@ -1,7 +1,8 @@
 //! What can be chosen for a session: the permission mode and the model.
 
 use agent_client_protocol_schema::v1::{
-    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption, SessionMode, SessionModeState,
+    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption, SessionMode,
+    SessionModeState,
 };
 use rail_proto::Mode;
 

@@ -19,7 +19,9 @@ pub(crate) fn parts(blocks: Vec<ContentBlock>) -> Result<Vec<Part>, Error> {
             ContentBlock::Text(text) => add(&mut parts, &text.text),
             // As if it had been typed: what is named so is attached, as far as it may be read.
             ContentBlock::ResourceLink(link) => add(&mut parts, &linked(&link.uri)),
-            ContentBlock::Image(image) => parts.push(media(MediaKind::Image, image.mime_type, image.data, image.uri)),
+            ContentBlock::Image(image) => {
+                parts.push(media(MediaKind::Image, image.mime_type, image.data, image.uri))
+            }
             ContentBlock::Resource(resource) => parts.push(embedded(resource)?),
             ContentBlock::Audio(_) => {
                 return Err(wrong("audio is not understood; `promptCapabilities.audio` said so"));

@@ -54,10 +54,15 @@ pub(crate) fn read(line: &[u8]) -> Option<Incoming> {
         (Some(id), None) => match (message.remove("result"), message.remove("error")) {
             (_, Some(error)) => {
                 let unreadable = |_| Error::internal_error().data(json!("the client's error can't be read"));
-                Some(Incoming::Response { id, answer: Err(serde_json::from_value(error).unwrap_or_else(unreadable)) })
+                Some(Incoming::Response {
+                    id,
+                    answer: Err(serde_json::from_value(error).unwrap_or_else(unreadable)),
+                })
             }
             (Some(result), None) => Some(Incoming::Response { id, answer: Ok(result) }),
-            (None, None) => Some(Incoming::Wrong { id, error: invalid("there is neither a method nor a result") }),
+            (None, None) => {
+                Some(Incoming::Wrong { id, error: invalid("there is neither a method nor a result") })
+            }
         },
         (None, None) => wrong(invalid("there is neither a method nor an id")),
     }
@@ -126,11 +131,26 @@ mod tests {
     fn messages_are_told_apart() {
         let id = RequestId::Number;
         for (line, expected) in [
-            (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":2}}"#, Incoming::Request { id: id(1), method: "a".into(), params: json!({"b": 2}) }),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#, Incoming::Request { id: RequestId::Null, method: "a".into(), params: Value::Null }),
-            (r#"{"jsonrpc":"2.0","method":"a"}"#, Incoming::Notification { method: "a".into(), params: Value::Null }),
-            (r#"{"jsonrpc":"2.0","id":3,"result":null}"#, Incoming::Response { id: id(3), answer: Ok(Value::Null) }),
-            (r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#, Incoming::Response { id: id(3), answer: Err(Error::new(-32601, "no")) }),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":2}}"#,
+                Incoming::Request { id: id(1), method: "a".into(), params: json!({"b": 2}) },
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#,
+                Incoming::Request { id: RequestId::Null, method: "a".into(), params: Value::Null },
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"a"}"#,
+                Incoming::Notification { method: "a".into(), params: Value::Null },
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"result":null}"#,
+                Incoming::Response { id: id(3), answer: Ok(Value::Null) },
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#,
+                Incoming::Response { id: id(3), answer: Err(Error::new(-32601, "no")) },
+            ),
         ] {
             assert_eq!(read(line.as_bytes()), Some(expected), "{line}");
         }
@@ -153,7 +173,9 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":6}"#, -32600, RequestId::Number(6)),
         ] {
             match read(line.as_bytes()) {
-                Some(Incoming::Wrong { id, error }) => assert_eq!((i32::from(error.code), id), (code, to), "{line}"),
+                Some(Incoming::Wrong { id, error }) => {
+                    assert_eq!((i32::from(error.code), id), (code, to), "{line}")
+                }
                 other => panic!("{line}: {other:?}"),
             }
         }

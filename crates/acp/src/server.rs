@@ -87,7 +87,11 @@ pub async fn serve(
 }
 
 /// Writes messages, one a line.
-async fn write(mut messages: mpsc::Receiver<Value>, mut to: impl AsyncWrite + Unpin, broken: CancellationToken) {
+async fn write(
+    mut messages: mpsc::Receiver<Value>,
+    mut to: impl AsyncWrite + Unpin,
+    broken: CancellationToken,
+) {
     while let Some(message) = messages.recv().await {
         let line = format!("{message}\n");
         let written = async {
@@ -153,7 +157,8 @@ impl Server<'_> {
             Some(Incoming::Request { id, method, params }) => {
                 if !self.client.take(&id) {
                     // An answer with this id would be taken for that of the other.
-                    let twice = invalid(&format!("the id {id} is that of a request that is not answered yet"));
+                    let twice =
+                        invalid(&format!("the id {id} is that of a request that is not answered yet"));
                     return self.client.answer(&RequestId::Null, Err::<(), _>(twice)).await;
                 }
                 if let Err(error) = self.requested(&id, &method, params).await {
@@ -192,17 +197,20 @@ impl Server<'_> {
         } else if method == names.session_new {
             let asked: NewSessionRequest = read(params)?;
             let fresh = self.host.new_id()?;
-            let wanted = wanted(fresh, Begin::New, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
+            let wanted =
+                wanted(fresh, Begin::New, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
             self.open(id, wanted, can)
         } else if method == names.session_load {
             let asked: LoadSessionRequest = read(params)?;
             let known = asked.session_id.to_string();
-            let wanted = wanted(known, Begin::Load, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
+            let wanted =
+                wanted(known, Begin::Load, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
             self.open(id, wanted, can)
         } else if method == names.session_resume {
             let asked: ResumeSessionRequest = read(params)?;
             let known = asked.session_id.to_string();
-            let wanted = wanted(known, Begin::Resume, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
+            let wanted =
+                wanted(known, Begin::Resume, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
             self.open(id, wanted, can)
         } else if method == names.session_list {
             self.list(id, read(params)?)
@@ -224,8 +232,11 @@ impl Server<'_> {
             let SessionConfigOptionValue::ValueId { value } = asked.value else {
                 return Err(wrong("the options here are chosen by the ids of their values"));
             };
-            let wish =
-                Wish::Option { id: id.clone(), option: asked.config_id.to_string(), value: value.to_string() };
+            let wish = Wish::Option {
+                id: id.clone(),
+                option: asked.config_id.to_string(),
+                value: value.to_string(),
+            };
             self.wish(&asked.session_id.to_string(), wish)
         } else {
             let mut error = Error::method_not_found();
@@ -320,11 +331,15 @@ impl Server<'_> {
             let place = Place { client: Arc::clone(&client), editor, id: id.clone(), cwd };
             let talk = Talk::new(place, session, facts);
             let answer = match begin {
-                Begin::New => {
-                    serde_json::to_value(NewSessionResponse::new(id.clone()).modes(modes).config_options(options))
+                Begin::New => serde_json::to_value(
+                    NewSessionResponse::new(id.clone()).modes(modes).config_options(options),
+                ),
+                Begin::Load => {
+                    serde_json::to_value(LoadSessionResponse::new().modes(modes).config_options(options))
                 }
-                Begin::Load => serde_json::to_value(LoadSessionResponse::new().modes(modes).config_options(options)),
-                Begin::Resume => serde_json::to_value(ResumeSessionResponse::new().modes(modes).config_options(options)),
+                Begin::Resume => {
+                    serde_json::to_value(ResumeSessionResponse::new().modes(modes).config_options(options))
+                }
             };
             // These types can be written.
             let answer = answer.unwrap_or_default();

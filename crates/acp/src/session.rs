@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_client_protocol_schema::v1::{
-    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, CLIENT_METHOD_NAMES, CloseSessionResponse,
-    ConfigOptionUpdate, CurrentModeUpdate, Error, PromptResponse, RequestId, RequestPermissionResponse,
-    SessionNotification, SessionUpdate, SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason,
-    ToolCallStatus, ToolCallUpdateFields, UnstructuredCommandInput,
+    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, CLIENT_METHOD_NAMES,
+    CloseSessionResponse, ConfigOptionUpdate, CurrentModeUpdate, Error, PromptResponse, RequestId,
+    RequestPermissionResponse, SessionNotification, SessionUpdate, SetSessionConfigOptionResponse,
+    SetSessionModeResponse, StopReason, ToolCallStatus, ToolCallUpdateFields, UnstructuredCommandInput,
 };
 use rail_proto::{Answer, Choices, Chosen, Command, Done, PermissionAsk, Prompt, Reason, SessionEvent};
 use tokio::sync::mpsc;
@@ -130,7 +130,9 @@ impl Talk {
         };
         // Whatever still runs then ends with the session.
         let _ = tokio::time::timeout(ENDING, over).await;
-        for id in self.turn.take().map(|turn| turn.id).into_iter().chain(self.waiting.drain(..).map(|(id, _)| id)) {
+        for id in
+            self.turn.take().map(|turn| turn.id).into_iter().chain(self.waiting.drain(..).map(|(id, _)| id))
+        {
             self.client.answer(&id, Ok(PromptResponse::new(StopReason::Cancelled))).await;
         }
         drop(self.session);
@@ -217,7 +219,8 @@ impl Talk {
             SessionEvent::Withdrawn { id } => self.withdraw(&id),
             SessionEvent::Mode(mode) => {
                 self.facts.mode = mode;
-                self.tell(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(options::word(mode)))).await;
+                self.tell(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(options::word(mode))))
+                    .await;
                 self.options().await;
             }
             SessionEvent::Model(model) => {
@@ -326,5 +329,7 @@ fn commands(offered: &[Offered]) -> SessionUpdate {
         let input = (!offered.hint.is_empty()).then_some(AvailableCommandInput::Unstructured(input));
         AvailableCommand::new(offered.name.clone(), offered.help.clone()).input(input)
     };
-    SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(offered.iter().map(command).collect()))
+    SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(
+        offered.iter().map(command).collect(),
+    ))
 }

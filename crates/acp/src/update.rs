@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    CompactionStatus, CompactionUpdate, ContentBlock, ContentChunk, Cost, MessageId, Notice, NoticeSeverity, Plan,
-    PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionInfoUpdate, SessionUpdate, Terminal, TextContent,
-    ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, UsageUpdate,
+    CompactionStatus, CompactionUpdate, ContentBlock, ContentChunk, Cost, MessageId, Notice, NoticeSeverity,
+    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionInfoUpdate, SessionUpdate, Terminal,
+    TextContent, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    UsageUpdate,
 };
 use rail_model::Part;
 use rail_proto::{NoteKind, SessionEvent, Spent, Todo, TodoStatus, ToolEnd, ToolStart};
@@ -47,7 +48,9 @@ impl Teller {
     /// with all options.
     pub(crate) fn event(&mut self, event: &SessionEvent) -> Vec<SessionUpdate> {
         match event {
-            SessionEvent::Text { step, text } => vec![SessionUpdate::AgentMessageChunk(self.chunk(*step, text))],
+            SessionEvent::Text { step, text } => {
+                vec![SessionUpdate::AgentMessageChunk(self.chunk(*step, text))]
+            }
             SessionEvent::Thinking { step, text } => {
                 vec![SessionUpdate::AgentThoughtChunk(self.chunk(*step, text))]
             }
@@ -65,7 +68,12 @@ impl Teller {
             }
             SessionEvent::AgentEvent { id, event } => self.within(id, event),
             SessionEvent::AgentEnded(ended) => {
-                let took = format!("{} calls, {} tokens, {} s", ended.tool_uses, ended.tokens, ended.duration_ms / 1000);
+                let took = format!(
+                    "{} calls, {} tokens, {} s",
+                    ended.tool_uses,
+                    ended.tokens,
+                    ended.duration_ms / 1000
+                );
                 self.line(&ended.id, took)
             }
             SessionEvent::Todos(todos) => vec![plan(todos)],
@@ -74,7 +82,10 @@ impl Teller {
             }
             SessionEvent::Compacting => self.compacting(),
             SessionEvent::Compacted(compacted) => {
-                let text = format!("the conversation was made shorter: {} tokens, {} now", compacted.before, compacted.after);
+                let text = format!(
+                    "the conversation was made shorter: {} tokens, {} now",
+                    compacted.before, compacted.after
+                );
                 self.compacted(CompactionStatus::Completed, &text)
             }
             SessionEvent::Opened(opened) => match &opened.mended {
@@ -123,7 +134,9 @@ impl Teller {
 
     fn note(&self, kind: NoteKind, text: &str) -> Vec<SessionUpdate> {
         let severity = match kind {
-            NoteKind::Failover | NoteKind::Loop | NoteKind::Guard | NoteKind::Config => NoticeSeverity::Warning,
+            NoteKind::Failover | NoteKind::Loop | NoteKind::Guard | NoteKind::Config => {
+                NoticeSeverity::Warning
+            }
             NoteKind::Repair | NoteKind::Loss | NoteKind::Hook | NoteKind::Context | NoteKind::Mcp => {
                 NoticeSeverity::Info
             }

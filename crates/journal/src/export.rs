@@ -120,7 +120,9 @@ impl Out<'_> {
 
 fn json_of(n: u64, at: u64, what: &What) -> serde_json::Result<Value> {
     Ok(match what {
-        What::Message(message) | What::Told(message) => json!({"n": n, "at": at, "message": serde_json::to_value(message)?}),
+        What::Message(message) | What::Told(message) => {
+            json!({"n": n, "at": at, "message": serde_json::to_value(message)?})
+        }
         What::Compacted { cause, by } => {
             json!({"n": n, "at": at, "compacted": {"cause": serde_json::to_value(cause)?, "by": by}})
         }

@@ -19,8 +19,8 @@ mod trace;
 
 pub use exit::Exit;
 pub use handed::hand_over;
-pub use order::{Order, Ordered};
 pub use launch::{Input, Launch, StartError, Streams};
+pub use order::{Order, Ordered};
 pub use process::{Groups, Process, Talk, WriteError};
 pub use pump::Ended;
 pub use screen::shown;

@@ -127,9 +127,8 @@ impl AcpClient {
     /// Which step could not be done, and why.
     pub fn play(&mut self, steps: &[AcpStep]) -> Result<(), String> {
         for (at, step) in steps.iter().enumerate() {
-            self.step(step).map_err(|why| {
-                format!("step {}, {step:?}: {why}\n{}", at + 1, self.transcript())
-            })?;
+            self.step(step)
+                .map_err(|why| format!("step {}, {step:?}: {why}\n{}", at + 1, self.transcript()))?;
         }
         Ok(())
     }
@@ -139,7 +138,8 @@ impl AcpClient {
     /// # Errors
     /// It is no script, or a step could not be done.
     pub fn play_script(&mut self, script: &Value) -> Result<(), String> {
-        let steps: Vec<AcpStep> = Deserialize::deserialize(script).map_err(|error| format!("the script: {error}"))?;
+        let steps: Vec<AcpStep> =
+            Deserialize::deserialize(script).map_err(|error| format!("the script: {error}"))?;
         self.play(&steps)
     }
 
@@ -148,7 +148,9 @@ impl AcpClient {
         let mut longest: Vec<(&String, &String)> = self.kept.iter().collect();
         longest.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
         let told = |line: &String| {
-            longest.iter().fold(line.clone(), |line, (name, text)| line.replace(text.as_str(), &format!("${{{name}}}")))
+            longest
+                .iter()
+                .fold(line.clone(), |line, (name, text)| line.replace(text.as_str(), &format!("${{{name}}}")))
         };
         self.transcript.iter().map(|line| told(line) + "\n").collect()
     }
@@ -169,7 +171,8 @@ impl AcpClient {
                 self.write(&"x".repeat(*bytes))
             }
             AcpStep::Await { id, holding, keep } => {
-                let is_it = |message: &Value| message.get("method").is_none() && message.get("id") == Some(id);
+                let is_it =
+                    |message: &Value| message.get("method").is_none() && message.get("id") == Some(id);
                 let answer = self.find(is_it)?;
                 let wanted = self.filled(holding);
                 if !holds(&answer, &wanted) {
@@ -217,7 +220,8 @@ impl AcpClient {
 
     fn write(&mut self, line: &str) -> Result<(), String> {
         let to = self.to.as_mut().ok_or("it has hung up")?;
-        let written = to.write_all(line.as_bytes()).and_then(|()| to.write_all(b"\n")).and_then(|()| to.flush());
+        let written =
+            to.write_all(line.as_bytes()).and_then(|()| to.write_all(b"\n")).and_then(|()| to.flush());
         written.map_err(|error| format!("the agent does not read: {error}"))
     }
 
@@ -226,11 +230,13 @@ impl AcpClient {
         let line = match self.from.recv_timeout(PATIENCE) {
             Ok(line) => line,
             Err(RecvTimeoutError::Disconnected) => return Ok(false),
-            Err(RecvTimeoutError::Timeout) => return Err(format!("the agent said nothing for {} s", PATIENCE.as_secs())),
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(format!("the agent said nothing for {} s", PATIENCE.as_secs()));
+            }
         };
         self.transcript.push(format!("< {line}"));
-        let message: Value =
-            serde_json::from_str(&line).map_err(|error| format!("what the agent says is no JSON: {error}: {line}"))?;
+        let message: Value = serde_json::from_str(&line)
+            .map_err(|error| format!("what the agent says is no JSON: {error}: {line}"))?;
         if message.get("method").is_some() && message.get("id").is_some() {
             self.asked.push_back(message.clone());
         }
@@ -253,7 +259,10 @@ impl AcpClient {
     /// The id of the oldest request with this method that has no answer; it is waited for.
     fn asked(&mut self, method: &str) -> Result<Value, String> {
         loop {
-            let at = self.asked.iter().position(|request| request.get("method").is_some_and(|said| said == method));
+            let at = self
+                .asked
+                .iter()
+                .position(|request| request.get("method").is_some_and(|said| said == method));
             if let Some(request) = at.and_then(|at| self.asked.remove(at)) {
                 return Ok(request.get("id").cloned().unwrap_or_default());
             }
@@ -267,7 +276,9 @@ impl AcpClient {
     fn filled(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => {
-                let put = |text: String, (name, kept): (&String, &String)| text.replace(&format!("${{{name}}}"), kept);
+                let put = |text: String, (name, kept): (&String, &String)| {
+                    text.replace(&format!("${{{name}}}"), kept)
+                };
                 Value::String(self.kept.iter().fold(text.clone(), put))
             }
             Value::Array(list) => Value::Array(list.iter().map(|value| self.filled(value)).collect()),

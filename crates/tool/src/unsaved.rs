@@ -83,7 +83,9 @@ impl Files {
         match written {
             // An editor that keeps it to itself: commands must see it too.
             Err(FileFault::Missing { .. }) => Ok(None),
-            Ok(written) if disk.is_some() && whole(&written.file) == disk && disk.as_deref() != Some(bytes) => {
+            Ok(written)
+                if disk.is_some() && whole(&written.file) == disk && disk.as_deref() != Some(bytes) =>
+            {
                 Ok(None)
             }
             written => written.map(Some),

@@ -101,7 +101,11 @@ impl Files {
 }
 
 /// The file that has a name now. One that nobody may write, or not we, is left alone.
-pub(crate) fn before(dir: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option<(File, Metadata)>, FileFault> {
+pub(crate) fn before(
+    dir: &OwnedFd,
+    name: &OsStr,
+    path: &Path,
+) -> Result<Option<(File, Metadata)>, FileFault> {
     let stat = match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),

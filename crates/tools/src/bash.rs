@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rail_sandbox::{Ended, Input, Process};
 use rail_tool::{
-    Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Session, Shown, Telling, TerminalEnd,
-    Tool, ToolCx, ToolFault, ToolOutput, needs_terminal,
+    Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Session, Shown, Telling,
+    TerminalEnd, Tool, ToolCx, ToolFault, ToolOutput, needs_terminal,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -103,7 +103,9 @@ impl Tool for Bash {
         }
         let limit = limit(&input, &session);
         let by_terminal = !input.run_in_background && input.on_timeout == OnTimeout::End;
-        if by_terminal && let Some(seen) = terminal::run(&input.command, cwd.clone(), limit, &cx, &shells).await {
+        if by_terminal
+            && let Some(seen) = terminal::run(&input.command, cwd.clone(), limit, &cx, &shells).await
+        {
             return in_terminal(&input, &cx, seen, limit);
         }
         let stdin = if input.run_in_background { Input::Written } else { Input::Nothing };
@@ -214,7 +216,12 @@ fn done(
 }
 
 /// The result of a command in a terminal of the editor.
-fn in_terminal(input: &BashInput, cx: &ToolCx, seen: terminal::Seen, limit: Duration) -> Result<ToolOutput, ToolFault> {
+fn in_terminal(
+    input: &BashInput,
+    cx: &ToolCx,
+    seen: terminal::Seen,
+    limit: Duration,
+) -> Result<ToolOutput, ToolFault> {
     let terminal::Seen { output, is_cut, over, took, folder } = seen;
     let nothing = if output.is_empty() { ", no output" } else { "" };
     let took = words::time(took);
@@ -242,7 +249,10 @@ fn in_terminal(input: &BashInput, cx: &ToolCx, seen: terminal::Seen, limit: Dura
     };
     let mut notes: Vec<Telling> = Vec::new();
     if is_cut {
-        notes.push("the beginning of the output is left out; run it again with its output in a file if you need it".into());
+        notes.push(
+            "the beginning of the output is left out; run it again with its output in a file if you need it"
+                .into(),
+        );
     }
     notes.push(how.into());
     if input.workdir.is_none() {

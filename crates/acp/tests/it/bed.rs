@@ -9,7 +9,8 @@ use std::thread::JoinHandle;
 use rail_acp::{BoxFuture, Editor, Facts, Host, Listed, Offered, Opened, Refused, Session, Wanted, serve};
 use rail_model::{CallId, CallKind, Message, Part, Role, ToolResult};
 use rail_proto::{
-    Answer, Command, Doing, Done, Finish, Leave, PermissionAsk, Prompt, Reason, SessionEvent, ToolEnd, ToolStart,
+    Answer, Command, Doing, Done, Finish, Leave, PermissionAsk, Prompt, Reason, SessionEvent, ToolEnd,
+    ToolStart,
 };
 use rail_testkit::AcpClient;
 use serde_json::{Value, json};
@@ -29,7 +30,8 @@ impl Bed {
         let (to_server, from_client) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
         let served = Arc::clone(&host);
         let serving = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
                 let from = pipe::Receiver::from_owned_fd(to_server.0.into()).unwrap();
                 let to = pipe::Sender::from_owned_fd(from_client.1.into()).unwrap();
@@ -199,7 +201,14 @@ impl Doer {
             kind: CallKind::Function,
         };
         let end = if success { Finish::Done } else { Finish::Cancelled };
-        self.events.push_back(SessionEvent::ToolEnd(ToolEnd { step: 1, result, success, end, shown: None, duration_ms: 1 }));
+        self.events.push_back(SessionEvent::ToolEnd(ToolEnd {
+            step: 1,
+            result,
+            success,
+            end,
+            shown: None,
+            duration_ms: 1,
+        }));
     }
 }
 

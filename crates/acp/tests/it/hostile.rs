@@ -16,13 +16,28 @@ fn fine(id: i64) -> Value {
 fn lines_that_are_no_messages() {
     let mut bed = Bed::open();
     for line in [
-        "{", "[]", "1", "null", "\"x\"", "\u{1}\u{2}", "{\"jsonrpc\":\"2.0\"}", "{\"jsonrpc\":\"1.0\",\"method\":\"initialize\"}",
-        "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"initialize\"}", "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}]",
+        "{",
+        "[]",
+        "1",
+        "null",
+        "\"x\"",
+        "\u{1}\u{2}",
+        "{\"jsonrpc\":\"2.0\"}",
+        "{\"jsonrpc\":\"1.0\",\"method\":\"initialize\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"initialize\"}",
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}]",
     ] {
-        bed = bed.play(json!([{"do": "raw", "line": line}, {"do": "await", "id": null, "holding": {"error": {}}}]));
+        bed = bed.play(
+            json!([{"do": "raw", "line": line}, {"do": "await", "id": null, "holding": {"error": {}}}]),
+        );
     }
     // What has no answer is of no effect.
-    for line in ["", " ", "{\"jsonrpc\":\"2.0\",\"method\":\"unknown\"}", "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}"] {
+    for line in [
+        "",
+        " ",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"unknown\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}",
+    ] {
         bed = bed.play(json!([{"do": "raw", "line": line}]));
     }
     bed.play(fine(50)).over();
@@ -30,12 +45,16 @@ fn lines_that_are_no_messages() {
 
 #[test]
 fn a_line_without_end() {
-    Bed::open().play(json!([{"do": "long", "bytes": 65 << 20}, error(Value::Null, -32600)])).play(fine(2)).over();
+    Bed::open()
+        .play(json!([{"do": "long", "bytes": 65 << 20}, error(Value::Null, -32600)]))
+        .play(fine(2))
+        .over();
 }
 
 #[test]
 fn nothing_before_the_beginning() {
-    let new = json!({"do": "request", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}});
+    let new =
+        json!({"do": "request", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}});
     let hello = |id: i64| json!({"do": "request", "id": id, "method": "initialize", "params": {"protocolVersion": 99}});
     Bed::new()
         .play(json!([
@@ -50,7 +69,8 @@ fn nothing_before_the_beginning() {
 
 #[test]
 fn wrong_methods_and_parameters() {
-    let request = |method: &str, params: Value| json!({"do": "request", "id": "r", "method": method, "params": params});
+    let request =
+        |method: &str, params: Value| json!({"do": "request", "id": "r", "method": method, "params": params});
     let mut bed = Bed::open();
     for (method, params, code) in [
         ("session/forget", json!({}), -32601),
@@ -64,9 +84,21 @@ fn wrong_methods_and_parameters() {
         ("session/new", json!({"cwd": "relative", "mcpServers": []}), -32602),
         ("session/load", json!({"cwd": "/", "mcpServers": [], "sessionId": "unknown"}), -32002),
         ("session/set_mode", json!({"sessionId": "${session}", "modeId": "yolo"}), -32602),
-        ("session/set_config_option", json!({"sessionId": "${session}", "configId": "model", "value": "none"}), -32602),
-        ("session/set_config_option", json!({"sessionId": "${session}", "configId": "x", "value": "y"}), -32602),
-        ("session/set_config_option", json!({"sessionId": "${session}", "configId": "mode", "type": "boolean", "value": true}), -32602),
+        (
+            "session/set_config_option",
+            json!({"sessionId": "${session}", "configId": "model", "value": "none"}),
+            -32602,
+        ),
+        (
+            "session/set_config_option",
+            json!({"sessionId": "${session}", "configId": "x", "value": "y"}),
+            -32602,
+        ),
+        (
+            "session/set_config_option",
+            json!({"sessionId": "${session}", "configId": "mode", "type": "boolean", "value": true}),
+            -32602,
+        ),
         ("session/list", json!({"cursor": "nowhere"}), -32602),
         ("session/close", json!({"sessionId": "none"}), -32002),
         ("authenticate", json!({"methodId": "password"}), -32602),
@@ -94,7 +126,9 @@ fn an_id_that_is_in_use() {
 #[test]
 fn a_client_that_dies_in_mid_prompt() {
     Bed::open().play(json!([prompt(2, "hang"), prompt(3, "hang")])).over();
-    Bed::open().play(json!([prompt(2, "ask"), {"do": "expect", "method": "session/request_permission"}])).over();
+    Bed::open()
+        .play(json!([prompt(2, "ask"), {"do": "expect", "method": "session/request_permission"}]))
+        .over();
     Bed::new().over();
 }
 

@@ -27,7 +27,9 @@ fn what_was_said_is_told_before_the_answer() {
 #[test]
 fn a_session_that_is_open_begins_anew() {
     let load = |id: i64| request(id, "session/resume", json!({"sessionId": "old", "cwd": "/"}));
-    let say = |id: i64, text: &str| request(id, "session/prompt", json!({"sessionId": "old", "prompt": [{"type": "text", "text": text}]}));
+    let say = |id: i64, text: &str| {
+        request(id, "session/prompt", json!({"sessionId": "old", "prompt": [{"type": "text", "text": text}]}))
+    };
     Bed::begun()
         .play(json!([
             load(1), {"do": "await", "id": 1}, say(2, "hang"), load(3),
@@ -64,7 +66,11 @@ fn modes_and_models_are_chosen() {
         ]))
         .over();
     let commands = host.commands.lock().unwrap();
-    let expected = [Command::SetMode(Mode::Plan), Command::SetModel("one,big".to_owned()), Command::SetMode(Mode::AcceptEdits)];
+    let expected = [
+        Command::SetMode(Mode::Plan),
+        Command::SetModel("one,big".to_owned()),
+        Command::SetMode(Mode::AcceptEdits),
+    ];
     assert_eq!(commands[..3], expected);
 }
 

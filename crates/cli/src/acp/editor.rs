@@ -12,7 +12,12 @@ use rail_tool::{BoxFuture, Buffers, Editor, Terminal, TerminalEnd, TerminalOutpu
 use tokio::runtime::Handle;
 
 /// What an editor has, for a session in this folder; its own name of it may go through links.
-pub(super) fn editor(editor: &Arc<rail_acp::Editor>, workspace: &Path, cwd: &Path, orders: PathBuf) -> Editor {
+pub(super) fn editor(
+    editor: &Arc<rail_acp::Editor>,
+    workspace: &Path,
+    cwd: &Path,
+    orders: PathBuf,
+) -> Editor {
     let buffers = (editor.reads() || editor.writes()).then(|| {
         Arc::new(Texts {
             editor: Arc::clone(editor),
@@ -22,7 +27,8 @@ pub(super) fn editor(editor: &Arc<rail_acp::Editor>, workspace: &Path, cwd: &Pat
         }) as Arc<dyn Buffers>
     });
     let terminals = editor.has_terminals().then(|| {
-        Arc::new(Screens { editor: Arc::clone(editor), orders, next: AtomicU64::new(0) }) as Arc<dyn Terminals>
+        Arc::new(Screens { editor: Arc::clone(editor), orders, next: AtomicU64::new(0) })
+            as Arc<dyn Terminals>
     });
     Editor { buffers, terminals }
 }
@@ -91,7 +97,8 @@ impl Terminals for Screens {
             rail_stdx::replace(&file, &written, Access::Owner).map_err(|error| error.to_string())?;
             let file = Written(file);
             let args = vec!["confined".to_owned(), name];
-            let command = TerminalCommand { program: rail, args, env: Vec::new(), cwd: order.cwd, output_bytes };
+            let command =
+                TerminalCommand { program: rail, args, env: Vec::new(), cwd: order.cwd, output_bytes };
             let terminal = self.editor.terminal(call, command).await?;
             Ok(Box::new(Screen { terminal, _order: file }) as Box<dyn Terminal>)
         })

@@ -18,7 +18,8 @@ use crate::setup::{Common, with_local};
 use crate::{Failure, output, state, trust};
 
 /// What a client is told that has no provider.
-const NO_PROVIDER: &str = "no provider is configured; run `rail init` at a terminal, or set a provider's key in the environment";
+const NO_PROVIDER: &str =
+    "no provider is configured; run `rail init` at a terminal, or set a provider's key in the environment";
 
 /// Opens sessions, each in the folder that the editor names.
 #[derive(Clone)]
@@ -46,7 +47,11 @@ impl Sessions {
     fn is_ready(&self) -> Result<(), Refused> {
         let (_, checked) = with_local(self.inputs()?).map_err(refused)?;
         let loaded = checked.loaded.ok_or_else(|| Refused::Failed(checked.problems.to_string()))?;
-        if loaded.routing.providers.is_empty() { Err(Refused::NoProvider(NO_PROVIDER.to_owned())) } else { Ok(()) }
+        if loaded.routing.providers.is_empty() {
+            Err(Refused::NoProvider(NO_PROVIDER.to_owned()))
+        } else {
+            Ok(())
+        }
     }
 
     /// Reads all that a session is opened from.
@@ -140,7 +145,8 @@ impl Host for Sessions {
 
     fn new_id(&self) -> Result<String, Refused> {
         let now = UnixMillis(Now::read().unix.saturating_mul(1000));
-        let minted = SessionId::mint(now).map_err(|error| Refused::Failed(format!("no id can be made: {error}")))?;
+        let minted =
+            SessionId::mint(now).map_err(|error| Refused::Failed(format!("no id can be made: {error}")))?;
         Ok(minted.to_string())
     }
 
@@ -178,9 +184,13 @@ fn parsed(id: &str) -> Result<SessionId, Refused> {
 }
 
 /// What reads files and servers takes its time; nothing else waits for it.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refused> + Send + 'static) -> Result<T, Refused> {
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(Refused::Failed(format!("it broke off: {error}; this is a fault of rail"))))
+    done.unwrap_or_else(|error| {
+        Err(Refused::Failed(format!("it broke off: {error}; this is a fault of rail")))
+    })
 }
 
 pub(super) fn refused(failure: Failure) -> Refused {

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use rail_acp::{BoxFuture, Session};
@@ -18,10 +17,13 @@ use crate::agent::{Prepared, ended_by};
 /// The largest file that is shown in a question.
 const SHOWN: u64 = 1 << 20;
 
+/// A session's own work.
+type Running = BoxFuture<'static, Result<(), JournalError>>;
+
 /// A session that is open.
 pub(super) struct Live {
     /// The session's own work; nothing once it is over.
-    running: Option<Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send>>>,
+    running: Option<Running>,
     handle: Handle,
     /// What commands look at.
     ground: Ground,
@@ -193,9 +195,7 @@ impl Session for Live {
     }
 }
 
-async fn running(
-    running: &mut Option<Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send>>>,
-) -> Result<(), JournalError> {
+async fn running(running: &mut Option<Running>) -> Result<(), JournalError> {
     match running {
         Some(running) => running.as_mut().await,
         None => std::future::pending().await,

@@ -30,7 +30,7 @@ fn written(server: &McpServer) -> Result<(&str, Value), Refused> {
     };
     Ok(match server {
         McpServer::Stdio(server) => {
-                        let env = pairs(server.env.iter().map(|pair| (&pair.name, &pair.value)).collect());
+            let env = pairs(server.env.iter().map(|pair| (&pair.name, &pair.value)).collect());
             let command = server.command.to_string_lossy();
             (&server.name, json!({"type": "stdio", "command": command, "args": server.args, "env": env}))
         }
@@ -42,7 +42,11 @@ fn written(server: &McpServer) -> Result<(&str, Value), Refused> {
             let headers = pairs(server.headers.iter().map(|pair| (&pair.name, &pair.value)).collect());
             (&server.name, json!({"type": "sse", "url": server.url, "headers": headers}))
         }
-        _ => return Err(Refused::Wrong("there is an MCP server whose transport is not known here".to_owned())),
+        _ => {
+            return Err(Refused::Wrong(
+                "there is an MCP server whose transport is not known here".to_owned(),
+            ));
+        }
     })
 }
 
@@ -58,7 +62,7 @@ mod tests {
             {"type": "sse", "name": "old", "url": "https://example.com/sse", "headers": []},
         ]);
         let servers: Vec<McpServer> = serde_json::from_value(servers).unwrap();
-        insta::assert_snapshot!(given(&servers).unwrap().unwrap(), @"");
+        insta::assert_snapshot!(given(&servers).unwrap().unwrap(), @r#"{"mcpServers":{"My-files":{"type":"stdio","command":"/bin/files","args":["-x"],"env":{"A":"1"}},"web":{"type":"http","url":"https://example.com/mcp","headers":{"B":"2"}},"old":{"type":"sse","url":"https://example.com/sse","headers":{}}}}"#);
         assert_eq!(given(&[]).unwrap(), None);
     }
 }

@@ -345,7 +345,8 @@ fn found(flags: &AgentFlags, state: &Path, workspace: &Path) -> Result<Begin, Fa
         return crate::sessions::pick(&sessions, id).map(Begin::Resume);
     }
     if flags.go_on {
-        let listing = rail_journal::list(&sessions, Some(workspace)).context("sessions can't be looked for")?;
+        let listing =
+            rail_journal::list(&sessions, Some(workspace)).context("sessions can't be looked for")?;
         let newest = listing.sessions.into_iter().max_by_key(|session| session.last);
         let missing = || Failure::Usage(anyhow!("there is no session of this folder to go on with"));
         return newest.map(|session| Begin::Resume(session.folder)).ok_or_else(missing);

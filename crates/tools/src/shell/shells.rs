@@ -84,7 +84,11 @@ impl Shells {
 
     /// A command for a terminal of the editor's; nothing where it is too long for that. The name of the file for its report comes behind
     /// its arguments.
-    pub(crate) async fn for_terminal(&self, session: &Session, order: Order<'_>) -> Option<rail_sandbox::Order> {
+    pub(crate) async fn for_terminal(
+        &self,
+        session: &Session,
+        order: Order<'_>,
+    ) -> Option<rail_sandbox::Order> {
         let environment = self.environment(session).await;
         let Script { args, fed: None } = Script::new(order.command) else { return None };
         let (program, env) = (shell_of(environment), environment.clone());

@@ -41,11 +41,18 @@ pub(crate) enum Over {
 }
 
 /// Runs a command in a terminal; nothing where there is none to be had: then it is run as ever.
-pub(crate) async fn run(command: &str, cwd: PathBuf, limit: Duration, cx: &ToolCx, shells: &Shells) -> Option<Seen> {
+pub(crate) async fn run(
+    command: &str,
+    cwd: PathBuf,
+    limit: Duration,
+    cx: &ToolCx,
+    shells: &Shells,
+) -> Option<Seen> {
     let session = cx.session();
     let terminals = session.editor.terminals.as_ref()?;
     let report = Report::new(session.temp.as_deref()?)?;
-    let order = shells::Order { command, cwd, input: rail_sandbox::Input::Nothing, shape: cx.shape().clone() };
+    let order =
+        shells::Order { command, cwd, input: rail_sandbox::Input::Nothing, shape: cx.shape().clone() };
     let mut order = shells.for_terminal(session, order).await?;
     order.args.push(report.path.clone().into_os_string());
     order.env.extend(PLAIN.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
@@ -82,7 +89,8 @@ pub(crate) async fn run(command: &str, cwd: PathBuf, limit: Duration, cx: &ToolC
 }
 
 /// A terminal's programs draw and colour; what a model reads is to be plain.
-const PLAIN: [(&str, &str); 4] = [("TERM", "dumb"), ("NO_COLOR", "1"), ("PAGER", "cat"), ("GIT_PAGER", "cat")];
+const PLAIN: [(&str, &str); 4] =
+    [("TERM", "dumb"), ("NO_COLOR", "1"), ("PAGER", "cat"), ("GIT_PAGER", "cat")];
 
 /// The file to which the shell says where it ended: no descriptor of ours reaches it.
 struct Report {

@@ -35,7 +35,8 @@ fn a_client_that_dies_while_a_command_runs_leaves_nothing() {
 
 #[test]
 fn a_client_that_never_answers_can_still_leave() {
-    let editor = Editor::open(vec![Turn::reply(vec![call("bash", json!({"command": "touch a"}))])], &json!({}));
+    let editor =
+        Editor::open(vec![Turn::reply(vec![call("bash", json!({"command": "touch a"}))])], &json!({}));
     let asked = json!({"do": "expect", "method": "session/request_permission"});
     let (_, home, _) = editor.play(&json!([prompt(1, "Touch."), asked])).over();
     assert!(!home.path("work/a").exists());

@@ -20,8 +20,14 @@ fn turns() -> Vec<Turn> {
             call("edit_file", json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"})),
         ]),
         Turn::reply(vec![thinking("Done?", None), text("Changed.")]),
-        Turn::reply(vec![call("bash", json!({"command": "echo hello; touch made.txt; up=..; touch $up/outside.txt; cd /"}))]),
-        Turn::reply(vec![call("todo_write", json!({"todos": [{"content": "one", "status": "in_progress", "activeForm": "Doing one"}]}))]),
+        Turn::reply(vec![call(
+            "bash",
+            json!({"command": "echo hello; touch made.txt; up=..; touch $up/outside.txt; cd /"}),
+        )]),
+        Turn::reply(vec![call(
+            "todo_write",
+            json!({"todos": [{"content": "one", "status": "in_progress", "activeForm": "Doing one"}]}),
+        )]),
         Turn::reply(vec![text("Ran.")]),
         Turn::reply(vec![call("bash", json!({"command": "sleep 600"}))]),
         Turn::reply(vec![call("ask_user_question", json!({"questions": [question]}))]),
@@ -57,7 +63,10 @@ fn typescript_sdk() {
     assert!(home.path("work/made.txt").exists() && !home.path("outside.txt").exists());
     assert!(!home.path("work/new.txt").exists());
     let requests = models.requests();
-    let told: Vec<Value> = requests.iter().map(|asked| serde_json::to_value(&asked.request().unwrap().messages).unwrap()).collect();
+    let told: Vec<Value> = requests
+        .iter()
+        .map(|asked| serde_json::to_value(&asked.request().unwrap().messages).unwrap())
+        .collect();
     let told = serde_json::to_string(&told).unwrap();
     assert!(told.contains("unsaved one"), "the model saw what was not saved");
     assert!(told.contains("<file path="), "the model saw what was embedded");

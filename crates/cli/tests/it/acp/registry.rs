@@ -18,7 +18,19 @@ fn the_entry_has_the_form_that_the_registry_asks_for() {
         assert!(text(key).starts_with("https://"), "{key}");
     }
     assert!(entry["authors"].as_array().is_some_and(|authors| !authors.is_empty()));
-    let known = ["id", "name", "version", "description", "repository", "website", "authors", "license", "license_url", "icon", "distribution"];
+    let known = [
+        "id",
+        "name",
+        "version",
+        "description",
+        "repository",
+        "website",
+        "authors",
+        "license",
+        "license_url",
+        "icon",
+        "distribution",
+    ];
     for key in entry.as_object().unwrap().keys() {
         assert!(known.contains(&key.as_str()), "the registry knows no `{key}`");
     }
@@ -26,7 +38,10 @@ fn the_entry_has_the_form_that_the_registry_asks_for() {
     assert!(!targets.is_empty());
     for (target, how) in targets {
         let (system, machine) = target.split_once('-').unwrap();
-        assert!(["darwin", "linux", "windows"].contains(&system) && ["aarch64", "x86_64"].contains(&machine), "{target}");
+        assert!(
+            ["darwin", "linux", "windows"].contains(&system) && ["aarch64", "x86_64"].contains(&machine),
+            "{target}"
+        );
         let archive = how["archive"].as_str().unwrap();
         assert!(archive.starts_with("https://") && archive.contains(text("version")), "{archive}");
         assert_eq!((&how["cmd"], &how["args"]), (&Value::from("./rail"), &serde_json::json!(["acp"])));

@@ -32,7 +32,8 @@ fn whole(transcript: &str) -> Vec<String> {
         let is_chunk = update.is_some_and(|update| update["messageId"].is_string());
         match (last.take(), said) {
             (Some(mut before), Some(said)) if is_chunk && without_text(&before) == without_text(&said) => {
-                let text = |of: &Value| of["params"]["update"]["content"]["text"].as_str().unwrap().to_owned();
+                let text =
+                    |of: &Value| of["params"]["update"]["content"]["text"].as_str().unwrap().to_owned();
                 before["params"]["update"]["content"]["text"] = Value::from(text(&before) + &text(&said));
                 *lines.last_mut().unwrap() = format!("< {before}");
                 last = Some(before);
@@ -60,7 +61,13 @@ fn timeless(line: &str) -> String {
         let is_time = pieces.peek().is_some();
         let kept = if is_time { piece.trim_end_matches(|c: char| c.is_ascii_digit()) } else { piece };
         out.push_str(kept);
-        out.push_str(if is_time && kept.len() < piece.len() { "N ms" } else if is_time { " ms" } else { "" });
+        out.push_str(if is_time && kept.len() < piece.len() {
+            "N ms"
+        } else if is_time {
+            " ms"
+        } else {
+            ""
+        });
     }
     out
 }
@@ -90,13 +97,17 @@ fn a_whole_session() {
 #[test]
 fn rejected_is_told_to_the_model() {
     let editor = Editor::open(
-        vec![Turn::reply(vec![call("bash", json!({"command": "touch a"}))]), Turn::reply(vec![text("Then not.")])],
+        vec![
+            Turn::reply(vec![call("bash", json!({"command": "touch a"}))]),
+            Turn::reply(vec![text("Then not.")]),
+        ],
         &json!({}),
     );
     let reject = json!({"do": "answer", "method": "session/request_permission",
         "result": {"outcome": {"outcome": "selected", "optionId": "reject-once"}}});
     let failed = update(json!({"sessionUpdate": "tool_call_update", "status": "failed"}));
-    let (_, home, models) = editor.play(&json!([prompt(1, "Touch."), reject, failed, stops(1, "end_turn")])).over();
+    let (_, home, models) =
+        editor.play(&json!([prompt(1, "Touch."), reject, failed, stops(1, "end_turn")])).over();
     assert!(!home.path("work/a").exists());
     assert_eq!(models.requests().len(), 2);
 }
@@ -116,7 +127,10 @@ fn what_the_editor_refuses_is_read_and_written_on_the_disk() {
     let editor = Editor::start(
         vec![
             Turn::reply(vec![call("read_file", json!({"file_path": "a.txt"}))]),
-            Turn::reply(vec![call("edit_file", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}))]),
+            Turn::reply(vec![call(
+                "edit_file",
+                json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}),
+            )]),
             Turn::reply(vec![text("Done.")]),
         ],
         &["--permission-mode", "accept-edits"],
@@ -142,13 +156,17 @@ fn what_changed_in_the_editor_since_it_was_read_is_not_overwritten() {
     let editor = Editor::start(
         vec![
             Turn::reply(vec![call("read_file", json!({"file_path": "a.txt"}))]),
-            Turn::reply(vec![call("edit_file", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}))]),
+            Turn::reply(vec![call(
+                "edit_file",
+                json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}),
+            )]),
             Turn::reply(vec![text("Read it again.")]),
         ],
         &["--permission-mode", "accept-edits"],
     );
     editor.home.write("work/a.txt", "one\n");
-    let gives = |text: &str| json!({"do": "answer", "method": "fs/read_text_file", "result": {"content": text}});
+    let gives =
+        |text: &str| json!({"do": "answer", "method": "fs/read_text_file", "result": {"content": text}});
     let failed = update(json!({"sessionUpdate": "tool_call_update", "status": "failed"}));
     let (_, home, models) = editor
         .play(&json!([
@@ -170,7 +188,10 @@ fn what_the_editor_keeps_to_itself_is_on_the_disk_as_well_and_other_forms_are_ou
         vec![
             Turn::reply(vec![call("write_file", json!({"file_path": "sub/new.txt", "content": "new\n"}))]),
             Turn::reply(vec![call("read_file", json!({"file_path": "dos.txt"}))]),
-            Turn::reply(vec![call("edit_file", json!({"file_path": "dos.txt", "old_string": "one", "new_string": "two"}))]),
+            Turn::reply(vec![call(
+                "edit_file",
+                json!({"file_path": "dos.txt", "old_string": "one", "new_string": "two"}),
+            )]),
             Turn::reply(vec![text("Done.")]),
         ],
         &["--permission-mode", "accept-edits"],
@@ -187,7 +208,10 @@ fn what_the_editor_keeps_to_itself_is_on_the_disk_as_well_and_other_forms_are_ou
             prompt(2, "Edit."), written, stops(2, "end_turn"),
         ]))
         .over();
-    assert_eq!((home.read("work/sub/new.txt"), home.read("work/dos.txt")), ("new\n".to_owned(), "two\r\n".to_owned()));
+    assert_eq!(
+        (home.read("work/sub/new.txt"), home.read("work/dos.txt")),
+        ("new\n".to_owned(), "two\r\n".to_owned())
+    );
 }
 
 #[test]
@@ -197,13 +221,22 @@ fn a_command_in_a_terminal_is_ended_with_its_turn() {
         &json!({"terminal": true}),
     );
     let made = json!({"do": "answer", "method": "terminal/create", "result": {"terminalId": "t"}});
-    let shown = update(json!({"sessionUpdate": "tool_call_update", "content": [{"type": "terminal", "terminalId": "t"}]}));
+    let shown = update(
+        json!({"sessionUpdate": "tool_call_update", "content": [{"type": "terminal", "terminalId": "t"}]}),
+    );
     let waits = json!({"do": "expect", "method": "terminal/wait_for_exit"});
     let cancel = json!({"do": "notify", "method": "session/cancel", "params": {"sessionId": "${session}"}});
     let killed = json!({"do": "expect", "method": "terminal/kill"});
     let released = json!({"do": "expect", "method": "terminal/release"});
     let editor = editor.play(&json!([
-        prompt(1, "Sleep."), made, shown, waits, cancel, stops(1, "cancelled"), killed, released,
+        prompt(1, "Sleep."),
+        made,
+        shown,
+        waits,
+        cancel,
+        stops(1, "cancelled"),
+        killed,
+        released,
     ]));
     let (_, home, _) = editor.over();
     let orders = std::fs::read_dir(home.path("state/switchrail/orders")).unwrap().count();
@@ -213,12 +246,21 @@ fn a_command_in_a_terminal_is_ended_with_its_turn() {
 #[test]
 fn without_a_terminal_to_be_had_commands_run_as_ever() {
     let editor = Editor::open(
-        vec![Turn::reply(vec![call("bash", json!({"command": "echo $((6*7)) > made.txt; cat made.txt"}))]), Turn::reply(vec![text("Done.")])],
+        vec![
+            Turn::reply(vec![call("bash", json!({"command": "echo $((6*7)) > made.txt; cat made.txt"}))]),
+            Turn::reply(vec![text("Done.")]),
+        ],
         &json!({"terminal": true}),
     );
     let refuse = json!({"do": "refuse", "method": "terminal/create", "code": -32603});
     let (_, home, _) = editor
-        .play(&json!([prompt(1, "Count."), allow(), refuse, update(json!({"status": "completed"})), stops(1, "end_turn")]))
+        .play(&json!([
+            prompt(1, "Count."),
+            allow(),
+            refuse,
+            update(json!({"status": "completed"})),
+            stops(1, "end_turn")
+        ]))
         .over();
     assert_eq!(home.read("work/made.txt"), "42\n");
 }
@@ -279,7 +321,10 @@ fn servers_of_the_editor_are_joined_to_the_configured_ones() {
         vec![
             // Servers delay nothing; who looks for their tools waits for them.
             Turn::reply(vec![call("mcp_search", json!({"query": "add"}))]),
-            Turn::reply(vec![call("mcp_call", json!({"name": "mcp__small-one__add", "arguments": {"a": 2, "b": 40}}))]),
+            Turn::reply(vec![call(
+                "mcp_call",
+                json!({"name": "mcp__small-one__add", "arguments": {"a": 2, "b": 40}}),
+            )]),
             Turn::reply(vec![text("Added.")]),
         ],
         &["--allow", "mcp__small-one__add"],
@@ -311,7 +356,11 @@ fn without_a_provider_the_way_to_one_is_told() {
     .map(|line| format!("{line}\n"))
     .collect();
     let output = home.bounded(&["acp"], &input);
-    let lines: Vec<Value> = String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     for id in [1, 2] {
         let answer = lines.iter().find(|line| line["id"] == id).unwrap();
         assert_eq!(answer["error"]["code"], -32000, "{answer}");
