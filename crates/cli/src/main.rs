@@ -1,5 +1,6 @@
 //! `rail`: one coding agent on any model, and any coding agent on any model.
 
+mod acp;
 mod agent;
 mod cassette;
 mod clock;
@@ -53,6 +54,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The agent for editors: the Agent Client Protocol on stdin and stdout.
+    Acp(acp::Acp),
+    /// What terminals of editors start: a command that confines itself.
+    #[command(hide = true)]
+    Confined(acp::Confined),
     /// The configuration: what is in force, what is wrong with it, where it is.
     #[command(subcommand)]
     Config(config::Config),
@@ -112,6 +118,7 @@ impl Command {
     fn takes_model(&self) -> bool {
         match self {
             Self::Key(key::KeyCommand::List(_) | key::KeyCommand::Revoke(_))
+            | Self::Confined(_)
             | Self::Demo(_)
             | Self::Doctor(_)
             | Self::Mcp(_)
@@ -122,6 +129,7 @@ impl Command {
             | Self::Tool(_)
             | Self::Usage(_) => false,
             Self::Key(key::KeyCommand::Create(_))
+            | Self::Acp(_)
             | Self::Config(_)
             | Self::Debug(_)
             | Self::Init(_)
@@ -161,6 +169,8 @@ fn main() -> ExitCode {
     }
     let result = match command {
         _ if common.model.is_some() && !command.takes_model() => Err(Failure::Usage(anyhow!(NO_MODEL))),
+        Command::Acp(acp) => acp.run(&common),
+        Command::Confined(confined) => confined.run(),
         Command::Config(config) => config.run(&common),
         Command::Debug(debug) => debug.run(&common),
         Command::Demo(demo) => demo.run(),

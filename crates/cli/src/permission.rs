@@ -32,6 +32,9 @@ pub(crate) struct PermissionFlags {
     /// How commands are confined.
     #[arg(long, value_name = "HOW")]
     sandbox: Option<SandboxName>,
+    /// The workspace, where it is not the folder that the command was started in.
+    #[arg(skip)]
+    folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -62,9 +65,21 @@ enum SandboxName {
 }
 
 impl PermissionFlags {
+    /// The same in another folder, links resolved, with more that count as the workspace.
+    pub(crate) fn within(mut self, folder: &Path, more: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.folder = Some(folder.to_owned());
+        self.add_dir.extend(more);
+        self
+    }
+
+    /// The workspace, links resolved.
+    fn workspace(&self) -> Result<PathBuf, Failure> {
+        self.folder.clone().map_or_else(workspace, Ok)
+    }
+
     /// What may be done in this folder.
     pub(crate) fn policy(&self, loaded: &Loaded, env: &Env, registry: &Registry) -> Result<Policy, Failure> {
-        let workspace = workspace()?;
+        let workspace = self.workspace()?;
         let names = Names::of(registry);
         let mode = self.mode(loaded);
         if mode == Mode::Bypass
@@ -124,7 +139,7 @@ impl PermissionFlags {
 
     /// A session in this folder whose outputs are kept in a folder.
     pub(crate) fn session(&self, loaded: &Loaded, env: &Env, folder: PathBuf) -> Result<Session, Failure> {
-        let mut session = Session::new(workspace()?, folder);
+        let mut session = Session::new(self.workspace()?, folder);
         session.temp = temp();
         session.home = env.home().and_then(|home| home.canonicalize().ok());
         session.own = own_folders(loaded, &session.workspace);

@@ -102,7 +102,7 @@ impl Out<'_> {
 
     fn markdown(&mut self, what: &What) -> io::Result<()> {
         let text = match what {
-            What::Message(message) => markdown_message(message, self.mask),
+            What::Message(message) | What::Told(message) => markdown_message(message, self.mask),
             What::Compacted { cause, by } => {
                 let why = match cause {
                     Cause::Full => "the window was nearly full",
@@ -120,7 +120,9 @@ impl Out<'_> {
 
 fn json_of(n: u64, at: u64, what: &What) -> serde_json::Result<Value> {
     Ok(match what {
-        What::Message(message) => json!({"n": n, "at": at, "message": serde_json::to_value(message)?}),
+        What::Message(message) | What::Told(message) => {
+            json!({"n": n, "at": at, "message": serde_json::to_value(message)?})
+        }
         What::Compacted { cause, by } => {
             json!({"n": n, "at": at, "compacted": {"cause": serde_json::to_value(cause)?, "by": by}})
         }

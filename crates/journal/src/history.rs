@@ -24,6 +24,8 @@ pub struct Shown {
 pub enum What {
     /// A message, or results.
     Message(Message),
+    /// Something that the model was told on the user's behalf.
+    Told(Message),
     /// From here on the model saw a shorter conversation.
     Compacted {
         /// Why.
@@ -91,9 +93,10 @@ fn shown(entry: Entry) -> Vec<Shown> {
     let (n, at) = (entry.place.n, entry.at);
     let shown = |what| Shown { n, at, what };
     match entry.record {
-        Record::Message(said) | Record::Told(said) | Record::Queued(said) | Record::Results(said) => {
+        Record::Message(said) | Record::Queued(said) | Record::Results(said) => {
             vec![shown(What::Message(said.message))]
         }
+        Record::Told(said) => vec![shown(What::Told(said.message))],
         Record::Compacted(compacted) => match compacted.cause {
             // The messages of the origin stand nowhere else in this file.
             Cause::Forked => {

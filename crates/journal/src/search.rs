@@ -70,7 +70,7 @@ fn in_session(session: &Summary, wanted: &str, most: usize, hits: &mut Vec<Hit>)
         }
         let Shown { n, at, what } = shown?;
         match what {
-            What::Message(message) => {
+            What::Message(message) | What::Told(message) => {
                 hits.extend(in_parts(&message.parts, wanted).map(|text| hit(n, at, text)))
             }
             What::Compacted { .. } => {}

@@ -98,8 +98,7 @@ impl Groups {
     /// # Errors
     /// It can't be confined as it must be, or the system did not start it.
     pub fn start(&self, launch: Launch) -> Result<Process, StartError> {
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let mark = format!("{}.{number}.", self.token);
+        let mark = self.mark();
         let at = (launch.program.clone(), launch.cwd.clone());
         start(launch, mark).map_err(|stopped| match stopped {
             Stopped::Confine(error) => StartError::Confine(error),
@@ -109,11 +108,12 @@ impl Groups {
 
     /// Ends all that the session has started: it is asked to end (TERM), and whoever is there after the grace is killed.
     pub async fn end(&self, grace: Duration) {
-        let trace = self.trace();
-        trace.find().iter().for_each(|process| process.signal(Signal::TERM));
-        // Whoever ends in time may; the time over is no error.
-        let _ = tokio::time::timeout(grace, gone(&trace, &[])).await;
-        kill(&trace);
+        end(&self.trace(), grace).await;
+    }
+
+    /// A mark for one more command.
+    pub(crate) fn mark(&self) -> String {
+        format!("{}.{}.", self.token, self.started.fetch_add(1, Ordering::Relaxed))
     }
 
     /// All commands that were started.
@@ -223,7 +223,7 @@ fn wire() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where child processes are started")]
-fn command(program: &Path) -> std::process::Command {
+pub(crate) fn command(program: &Path) -> std::process::Command {
     std::process::Command::new(program)
 }
 
@@ -371,8 +371,16 @@ async fn gone(trace: &Trace, known: &[Straggler]) {
     }
 }
 
+/// Ends all processes of a trace: they are asked to end (TERM), and whoever is there after the grace is killed.
+pub(crate) async fn end(trace: &Trace, grace: Duration) {
+    trace.find().iter().for_each(|process| process.signal(Signal::TERM));
+    // Whoever ends in time may; the time over is no error.
+    let _ = tokio::time::timeout(grace, gone(trace, &[])).await;
+    kill(trace);
+}
+
 /// Kills all processes of a command. Those that are being started meanwhile are found the next time, so it looks again.
-fn kill(trace: &Trace) {
+pub(crate) fn kill(trace: &Trace) {
     for _ in 0..20 {
         let found = trace.find();
         if found.is_empty() {

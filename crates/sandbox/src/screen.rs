@@ -14,7 +14,7 @@ const LONGEST_STRING: usize = 8 * 1024;
 
 /// What is left on a terminal's screen, and above it, of these bytes: colours are gone, a bar that was drawn over itself is there
 /// once, what is not UTF-8 is marked.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     if text.bytes().all(|byte| byte == b'\n' || byte == b'\t' || (byte >= b' ' && byte != 0x7f)) {
         return text.into_owned();

@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// What a process and all it starts may do.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Shape {
     /// Whatever the user may.
     #[default]
@@ -21,7 +23,7 @@ pub enum Shape {
 }
 
 /// Whether a process may speak with other machines and with servers of this one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Network {
     /// With nobody.
     #[default]

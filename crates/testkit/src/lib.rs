@@ -1,5 +1,6 @@
 //! What several crates' tests need of the outside: a scripted peer, and scripted models, on real sockets.
 
+mod acp;
 pub mod install;
 pub mod judges;
 mod models;
@@ -9,6 +10,7 @@ mod postgres;
 mod proxy;
 mod tls;
 
+pub use acp::{AcpClient, AcpStep};
 pub use models::{
     Asked, COUNTED, Models, NOW, Question, SCRIPTED_MODEL, ScriptError, Turn, call, image, read_script,
     redacted, text, thinking, vector,

@@ -6,6 +6,7 @@ use rail_sandbox::Shape;
 use tokio_util::sync::CancellationToken;
 
 use crate::names::meant;
+use crate::unsaved::Unsaved;
 use crate::{
     AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Files, Inquiry, Session, SkillCard, Told,
     ToolFault,
@@ -100,7 +101,15 @@ impl ToolCx {
 
     /// Files, as far as the grant goes.
     pub fn files(&self) -> Files {
-        Files::new(self.grant.clone())
+        let workspace = self.session.workspace.clone();
+        let buffers = self.session.editor.buffers.clone();
+        let editor = buffers.map(|buffers| Unsaved { buffers, workspace });
+        Files { editor, ..Files::new(self.grant.clone()) }
+    }
+
+    /// The call's id.
+    pub fn call(&self) -> &str {
+        &self.person.id
     }
 
     /// How a command that this call starts is confined.

@@ -9,6 +9,7 @@ use rail_permit::{Grant, World};
 use rustix::fs::{AtFlags, Mode, OFlags, fsync, mkdirat, open, openat};
 use rustix::io::Errno;
 
+use crate::unsaved::Unsaved;
 use crate::{ToolFault, shown};
 
 /// Files, as far as a grant goes.
@@ -19,6 +20,8 @@ use crate::{ToolFault, shown};
 #[derive(Clone, Debug)]
 pub struct Files {
     pub(crate) grant: Grant,
+    /// Where an editor has texts of its own.
+    pub(crate) editor: Option<Unsaved>,
 }
 
 /// A file that is open for reading.
@@ -127,7 +130,7 @@ impl From<FileFault> for ToolFault {
 
 impl Files {
     pub(crate) fn new(grant: Grant) -> Self {
-        Self { grant }
+        Self { grant, editor: None }
     }
 
     /// Whether a file may be read; the path has its links resolved. For those who walk a tree by themselves.
@@ -148,7 +151,7 @@ impl Files {
     /// # Errors
     /// As [`open`](Self::open), or it is larger.
     pub fn read(&self, path: &Path, at_most: u64) -> Result<(Opened, Vec<u8>), FileFault> {
-        let opened = self.open(path)?;
+        let opened = self.open_current(path)?;
         // Some files tell a wrong length, so it is only how much room is made at first.
         let room = opened.meta.len().min(at_most).saturating_add(1);
         let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));

@@ -8,7 +8,7 @@ use rail_sandbox::Support;
 
 use crate::agents::NoAgents;
 use crate::models::NoModels;
-use crate::{Agents, FacetCx, Limits, Models, Services, SkillCard, Stamps};
+use crate::{Agents, Editor, FacetCx, Limits, Models, Services, SkillCard, Stamps};
 
 /// What all calls of a session share.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub struct Session {
     pub writers: Arc<Writers>,
     /// The skills that a model may load.
     pub skills: Vec<SkillCard>,
+    /// The editor in front of the session, if there is one.
+    pub editor: Editor,
     cwd: Mutex<PathBuf>,
     /// How often a call of this agent began or ended to write.
     own_writes: AtomicU64,
@@ -118,6 +120,7 @@ impl Session {
             writers: Arc::default(),
             skills: Vec::new(),
             own_writes: AtomicU64::new(0),
+            editor: Editor::default(),
         }
     }
 
@@ -160,6 +163,8 @@ impl Session {
             web: self.web.clone(),
             memory_files: self.memory_files.clone(),
             skills: self.skills.clone(),
+            // Its calls are not shown by themselves, so that no terminal could be shown with them.
+            editor: Editor { terminals: None, ..self.editor.clone() },
             writers: Arc::clone(&self.writers),
             cwd: Mutex::new(self.cwd()),
             ..Self::new(self.workspace.clone(), self.folder.clone())

@@ -38,6 +38,9 @@ impl Files {
     /// It is no file, or not what was allowed or expected, or the system refused.
     pub fn replace(&self, path: &Path, bytes: &[u8], expected: Expected<'_>) -> Result<Opened, FileFault> {
         let system = |cause: io::Error| FileFault::System { path: path.to_owned(), cause };
+        if let Some(opened) = self.by_editor(path, bytes, expected)? {
+            return Ok(opened);
+        }
         let (dir, name, real) = self.place(path)?;
         let found = before(&dir, &name, path)?;
         let mut draft = Draft::beside(&name, &dir).map_err(system)?;
@@ -98,7 +101,11 @@ impl Files {
 }
 
 /// The file that has a name now. One that nobody may write, or not we, is left alone.
-fn before(dir: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option<(File, Metadata)>, FileFault> {
+pub(crate) fn before(
+    dir: &OwnedFd,
+    name: &OsStr,
+    path: &Path,
+) -> Result<Option<(File, Metadata)>, FileFault> {
     let stat = match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),

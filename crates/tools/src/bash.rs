@@ -5,14 +5,14 @@ use std::time::Duration;
 use rail_sandbox::{Ended, Input, Process};
 use rail_tool::{
     Card, Display, Example, Exec, Facet, FacetCx, Generation, Held, Lane, Level, Session, Shown, Telling,
-    Tool, ToolCx, ToolFault, ToolOutput, needs_terminal,
+    TerminalEnd, Tool, ToolCx, ToolFault, ToolOutput, needs_terminal,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::shell::script::Folder;
 use crate::shell::shells::{Order, Shells};
-use crate::shell::{said, stopped};
+use crate::shell::{said, stopped, terminal};
 use crate::words;
 
 /// How long a command has to end by itself when it is over its time or nobody wants it any more. It must be less than what the
@@ -101,6 +101,13 @@ impl Tool for Bash {
         if input.run_in_background {
             shells.room(&session)?;
         }
+        let limit = limit(&input, &session);
+        let by_terminal = !input.run_in_background && input.on_timeout == OnTimeout::End;
+        if by_terminal
+            && let Some(seen) = terminal::run(&input.command, cwd.clone(), limit, &cx, &shells).await
+        {
+            return in_terminal(&input, &cx, seen, limit);
+        }
         let stdin = if input.run_in_background { Input::Written } else { Input::Nothing };
         let order = Order { command: &input.command, cwd, input: stdin, shape: cx.shape().clone() };
         let process = tokio::select! {
@@ -114,7 +121,6 @@ impl Tool for Bash {
                 shell.id()
             )));
         }
-        let limit = limit(&input, &session);
         match watched(&process, &cx, limit).await {
             Over::Ended(ended) => done(&input, &cx, &shells, &process, &ended),
             Over::Late => late(&input, &cx, &shells, process, limit).await,
@@ -207,6 +213,56 @@ fn done(
     }
     shells.keep_daemons(process);
     if ended.exit.success() { Ok(shown(output, notes, cx)) } else { Err(failed(output, notes)) }
+}
+
+/// The result of a command in a terminal of the editor.
+fn in_terminal(
+    input: &BashInput,
+    cx: &ToolCx,
+    seen: terminal::Seen,
+    limit: Duration,
+) -> Result<ToolOutput, ToolFault> {
+    let terminal::Seen { output, is_cut, over, took, folder } = seen;
+    let nothing = if output.is_empty() { ", no output" } else { "" };
+    let took = words::time(took);
+    let (is_done, how) = match over {
+        terminal::Over::Ended(TerminalEnd::Code(0)) => (true, format!("done in {took}{nothing}")),
+        terminal::Over::Ended(TerminalEnd::Code(code)) => {
+            (false, format!("exit code {code} in {took}{nothing}"))
+        }
+        terminal::Over::Ended(TerminalEnd::Signal(signal)) => {
+            (false, format!("killed by {signal} after {took}{nothing}"))
+        }
+        terminal::Over::Late => (
+            false,
+            format!(
+                "its time of {} was over, so it was ended with all it had started; if it needs longer, call again with a larger ‹timeout› or with ‹run_in_background›",
+                words::time(limit)
+            ),
+        ),
+        terminal::Over::Cancelled => (
+            false,
+            "the command was cancelled, and all it had started was ended; what it had changed until then is not undone"
+                .to_owned(),
+        ),
+        terminal::Over::Lost(why) => (false, format!("the editor's terminal was lost, and the command ended: {why}")),
+    };
+    let mut notes: Vec<Telling> = Vec::new();
+    if is_cut {
+        notes.push(
+            "the beginning of the output is left out; run it again with its output in a file if you need it"
+                .into(),
+        );
+    }
+    notes.push(how.into());
+    if input.workdir.is_none() {
+        notes.extend(moved(cx.session(), &folder).map(Telling::said));
+    }
+    if !is_done {
+        notes.extend(stopped::told(cx.shape(), &output).map(Telling::said));
+    }
+    let output = Telling::shown(output);
+    if is_done { Ok(shown(output, notes, cx)) } else { Err(failed(output, notes)) }
 }
 
 /// The result of a command whose time is over.

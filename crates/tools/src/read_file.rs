@@ -67,7 +67,7 @@ impl Tool for ReadFile {
 }
 
 fn read(cx: &ToolCx, path: &Path, input: &Input) -> Result<ToolOutput, ToolFault> {
-    let opened = cx.files().open(path).map_err(|fault| explain(cx, fault))?;
+    let opened = cx.files().open_current(path).map_err(|fault| explain(cx, fault))?;
     let asked = asked(cx, input);
     let session = cx.session();
     let limits = session.limits.read;

@@ -115,7 +115,7 @@ fn read(cx: &ToolCx, input: &Input) -> Result<ToolOutput, ToolFault> {
             if cx.cancel().is_cancelled() {
                 return Err(ToolFault::new("the call was cancelled"));
             }
-            match cx.files().open(&picked.path) {
+            match cx.files().open_current(&picked.path) {
                 Ok(opened) if seen.insert(opened.real.clone()) => many.file(&picked, &opened),
                 Ok(_) => {}
                 Err(fault) => many.notes.not_opened(cx, &picked, fault),

@@ -38,22 +38,27 @@ pub(crate) struct Agents {
 impl Brought {
     /// What the files of this folder and of the user bring.
     pub(crate) fn read(loaded: &Loaded, trusted: Trusted, env: &Env) -> Result<Self, Failure> {
-        let folders = |kind| folders(kind, loaded, trusted, env);
-        let skills = Skills::of(&folders(FileKind::Skills)?);
+        Ok(Self::of(&workspace()?, loaded, trusted, env))
+    }
+
+    /// What the files of a folder and of the user bring.
+    pub(crate) fn of(workspace: &Path, loaded: &Loaded, trusted: Trusted, env: &Env) -> Self {
+        let folders = |kind| folders(kind, workspace, loaded, trusted, env);
+        let skills = Skills::of(&folders(FileKind::Skills));
         let mut problems = Vec::new();
-        let all = types::all(&folders(FileKind::Agents)?, &mut problems);
-        Ok(Self {
-            commands: Commands::load(&folders(FileKind::Commands)?).with_skills(&skills.all),
+        let all = types::all(&folders(FileKind::Agents), &mut problems);
+        Self {
+            commands: Commands::load(&folders(FileKind::Commands)).with_skills(&skills.all),
             skills,
             agents: Agents { all, problems },
-        })
+        }
     }
 }
 
 impl Skills {
     /// The skills of this folder and of the user.
     pub(crate) fn read(loaded: &Loaded, trusted: Trusted, env: &Env) -> Result<Self, Failure> {
-        Ok(Self::of(&folders(FileKind::Skills, loaded, trusted, env)?))
+        Ok(Self::of(&folders(FileKind::Skills, &workspace()?, loaded, trusted, env)))
     }
 
     fn of(folders: &[OwnedFolder]) -> Self {
@@ -71,14 +76,15 @@ impl Skills {
 
 fn folders(
     kind: FileKind,
+    workspace: &Path,
     loaded: &Loaded,
     trusted: Trusted,
     env: &Env,
-) -> Result<Vec<OwnedFolder>, Failure> {
+) -> Vec<OwnedFolder> {
     let places = loaded.places.as_ref();
     // Where the project's own folder stands further up, its files do too.
     let above = places.and_then(|places| places.project.as_deref().and_then(Path::parent));
-    let project = above.map(Path::to_owned).map_or_else(workspace, Ok)?;
+    let project = above.unwrap_or(workspace);
     let config = places.map(|places| places.config.as_path());
-    Ok(Places { project: &project, trusted, config, home: env.home() }.folders(kind))
+    Places { project, trusted, config, home: env.home() }.folders(kind)
 }

@@ -175,6 +175,12 @@ pub(crate) struct Claude {
 }
 
 impl ClaudeFlags {
+    /// The same with more MCP servers, as JSON.
+    pub(crate) fn with_servers(mut self, servers: Option<String>) -> Self {
+        self.mcp_config.extend(servers);
+        self
+    }
+
     /// Who is asked about calls.
     ///
     /// # Errors

@@ -226,7 +226,7 @@ async fn talk(
 }
 
 /// The end of a task that is no answer of a model, if this is it.
-pub(super) fn ended_by(until: Until, event: &SessionEvent) -> Option<Done> {
+pub(crate) fn ended_by(until: Until, event: &SessionEvent) -> Option<Done> {
     let done = |text: String| Some(Done { text, ..Done::default() });
     let failed = |text: &str| Some(Done { reason: Reason::Failed, text: text.to_owned(), ..Done::default() });
     match (until, event) {

@@ -2,7 +2,7 @@
 
 pub(crate) mod brought;
 mod claude;
-mod control;
+pub(crate) mod control;
 mod ending;
 mod flags;
 mod headless;
@@ -10,9 +10,10 @@ mod messages;
 mod open;
 mod preview;
 mod printers;
-mod slash;
+pub(crate) mod slash;
 mod text;
 mod tui;
 
 pub(crate) use flags::AgentFlags;
-pub(crate) use open::{Extras, prepare_from};
+pub(crate) use headless::ended_by;
+pub(crate) use open::{Extras, Prepared, prepare_from};

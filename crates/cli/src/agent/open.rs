@@ -13,7 +13,7 @@ use rail_config::{Env, Inputs, Loaded};
 use rail_journal::UnixMillis;
 use rail_model::ToolDecl;
 use rail_permit::Policy;
-use rail_tool::{AnyTool, Limits, Registry};
+use rail_tool::{AnyTool, Editor, Limits, Registry};
 use rail_tools::Sight;
 use rail_upstream::Transport;
 use serde::Deserialize;
@@ -26,7 +26,6 @@ use super::headless::Shown;
 use super::slash::offered;
 use crate::clock::Now;
 use crate::images::shrink_image;
-use crate::permission::workspace;
 use crate::setup::{Common, with_local, wrong};
 use crate::tool::words::Dialect;
 use crate::{Failure, output, setup, state, trust};
@@ -35,6 +34,8 @@ use crate::{Failure, output, setup, state, trust};
 pub(crate) struct Prepared {
     flags: AgentFlags,
     claude: Claude,
+    /// The folder that is worked in, links resolved.
+    pub(crate) workspace: PathBuf,
     pub(crate) loaded: Loaded,
     pub(crate) env: Env,
     /// Where sessions and snapshots are kept.
@@ -67,6 +68,8 @@ pub(crate) struct Extras {
     pub(crate) model: Option<String>,
     /// The way to providers, in place of the usual one.
     pub(crate) transport: Option<Arc<dyn Transport>>,
+    /// The editor in front of the session.
+    pub(crate) editor: Editor,
 }
 
 /// Reads and checks what a session is opened from.
@@ -78,10 +81,13 @@ pub(crate) fn prepare(flags: AgentFlags, common: &Common) -> Result<Prepared, Fa
 
 /// The same from a configuration of its own.
 pub(crate) fn prepare_from(
-    flags: AgentFlags,
+    mut flags: AgentFlags,
     model: Option<String>,
     inputs: Inputs,
 ) -> Result<Prepared, Failure> {
+    let workspace = inputs.working_folder.canonicalize();
+    let workspace = workspace.context("the working folder can't be found; change to one that exists")?;
+    flags.permission = flags.permission.within(&workspace, []);
     let (inputs, checked) = with_local(inputs)?;
     let trusted = checked.trusted;
     let mut loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
@@ -96,8 +102,8 @@ pub(crate) fn prepare_from(
         add_hooks(&mut loaded, hooks)?;
     }
     let state = state_folder(&loaded)?;
-    let begin = begin(&flags, &state)?;
-    let brought = Brought::read(&loaded, trusted, &inputs.env)?;
+    let begin = begin(&flags, &state, &workspace)?;
+    let brought = Brought::of(&workspace, &loaded, trusted, &inputs.env);
     Ok(Prepared {
         bypass_refused: flags.permission.bypass_refused(&inputs.env),
         servers: mcp.sdk.clone(),
@@ -109,6 +115,7 @@ pub(crate) fn prepare_from(
         env: inputs.env,
         flags,
         claude,
+        workspace,
         loaded,
         state,
     })
@@ -123,6 +130,12 @@ impl Prepared {
                 "that needs a session that goes on; say which by `-c` or `-r ID`"
             ))),
         }
+    }
+
+    /// The same with the session of a folder that goes on.
+    pub(crate) fn going_on(mut self, folder: PathBuf) -> Self {
+        self.begin = Begin::Resume(folder);
+        self
     }
 
     /// What the user allows.
@@ -167,6 +180,7 @@ impl Prepared {
         let policy = permission.policy(loaded, env, &registry)?;
         let mut session = permission.session(loaded, env, state.join("outputs"))?;
         session.skills.clone_from(&self.brought.skills.cards);
+        session.editor = extras.editor;
         let limits = &loaded.settings.agent.limits;
         let bounds = Bounds {
             turns: flags.max_turns.or(limits.max_turns.map(u64::from)),
@@ -309,8 +323,8 @@ fn state_folder(loaded: &Loaded) -> Result<PathBuf, Failure> {
 }
 
 /// How the session begins; one that goes on may do so in a new one.
-fn begin(flags: &AgentFlags, state: &Path) -> Result<Begin, Failure> {
-    match found(flags, state)? {
+fn begin(flags: &AgentFlags, state: &Path, workspace: &Path) -> Result<Begin, Failure> {
+    match found(flags, state, workspace)? {
         Begin::Resume(folder) if flags.claude.fork_session => {
             let now = UnixMillis(Now::read().unix.saturating_mul(1000));
             let forked = rail_journal::fork(&state.join("sessions"), &folder, None, now);
@@ -325,14 +339,14 @@ fn begin(flags: &AgentFlags, state: &Path) -> Result<Begin, Failure> {
     }
 }
 
-fn found(flags: &AgentFlags, state: &Path) -> Result<Begin, Failure> {
+fn found(flags: &AgentFlags, state: &Path, workspace: &Path) -> Result<Begin, Failure> {
     let sessions = state.join("sessions");
     if let Some(id) = &flags.resume {
         return crate::sessions::pick(&sessions, id).map(Begin::Resume);
     }
     if flags.go_on {
-        let cwd = workspace()?;
-        let listing = rail_journal::list(&sessions, Some(&cwd)).context("sessions can't be looked for")?;
+        let listing =
+            rail_journal::list(&sessions, Some(workspace)).context("sessions can't be looked for")?;
         let newest = listing.sessions.into_iter().max_by_key(|session| session.last);
         let missing = || Failure::Usage(anyhow!("there is no session of this folder to go on with"));
         return newest.map(|session| Begin::Resume(session.folder)).ok_or_else(missing);

@@ -24,7 +24,7 @@ use crate::config::{Program, print, report, tell, tell_state};
 use crate::setup::{Common, local_servers, runtime, transport};
 use talk::Talk;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Init {
     /// Ask nothing: write all that is found.
     #[arg(long, short)]

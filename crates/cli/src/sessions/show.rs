@@ -28,7 +28,7 @@ impl Show {
         for shown in rail_journal::messages(&folder).context("the session can't be read")? {
             let shown = shown.context("the session can't be read to its end")?;
             let text = match &shown.what {
-                What::Message(message) => said(shown.n, message, length),
+                What::Message(message) | What::Told(message) => said(shown.n, message, length),
                 What::Compacted { cause, by } => compacted(shown.n, *cause, by.as_deref()),
             };
             output::print(&kept.mask.cover(&text))?;

@@ -1,6 +1,7 @@
 //! The real `rail` binary, as a user runs it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod acp;
 mod agent_sdks;
 mod agents_md;
 mod cassettes;

@@ -9,7 +9,7 @@ use crate::scratch::Home;
 use crate::sessions::{calls, config, good, said};
 
 /// A server that asks the person and the model, and has one more tool once `grow` was called.
-const SERVER: &str = r#"
+pub(crate) const SERVER: &str = r#"
 import json, sys
 grown = False
 def send(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)

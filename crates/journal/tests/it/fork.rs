@@ -51,7 +51,7 @@ fn a_fork_goes_its_own_way() {
     rail_journal::delete(&folder).unwrap();
     assert!(verify(part.folder()).unwrap().trouble.is_none());
     let shown = messages(whole.folder()).unwrap().map(|shown| match shown.unwrap().what {
-        rail_journal::What::Message(message) => message,
+        rail_journal::What::Message(message) | rail_journal::What::Told(message) => message,
         other => panic!("{other:?}"),
     });
     assert_eq!(shown.count(), 5);

@@ -5,7 +5,7 @@ use crate::bed::{Bed, NOW, add, again, model, texts, usage, user};
 
 fn shown(writer: &Writer) -> Vec<String> {
     let messages = messages(writer.folder()).unwrap().map(|shown| match shown.unwrap().what {
-        rail_journal::What::Message(message) => message,
+        rail_journal::What::Message(message) | rail_journal::What::Told(message) => message,
         other => panic!("{other:?}"),
     });
     texts(&messages.collect::<Vec<_>>())

@@ -6,3 +6,4 @@ pub(crate) mod script;
 pub(crate) mod shells;
 pub(crate) mod shown;
 pub(crate) mod stopped;
+pub(crate) mod terminal;

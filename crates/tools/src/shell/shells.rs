@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rail_sandbox::confine::ConfineError;
-use rail_sandbox::{Bounds, Ended, Groups, Input, Launch, Process, Shape, StartError};
+use rail_sandbox::{Bounds, Ended, Groups, Input, Launch, Ordered, Process, Shape, StartError};
 use rail_tool::{Session, Shell, ShellState, ToolFault};
 use tokio::sync::{OnceCell, watch};
 
@@ -61,21 +61,12 @@ pub(crate) struct Order<'a> {
 impl Shells {
     /// Starts a command.
     pub(crate) async fn start(&self, session: &Session, order: Order<'_>) -> Result<Arc<Process>, ToolFault> {
-        let environment = self
-            .environment
-            .get_or_init(async || {
-                environment::merge(session, &environment::login(session, &self.groups).await)
-            })
-            .await;
-        let path = environment
-            .iter()
-            .find(|(name, _)| name == OsStr::new("PATH"))
-            .map(|(_, value)| value.as_os_str());
+        let environment = self.environment(session).await;
         let Script { args, fed } = Script::new(order.command);
         let kept = session.limits.output_file_bytes;
         let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let launch = Launch {
-            program: shell(path, Path::is_file),
+            program: shell_of(environment),
             args,
             env: environment.clone(),
             cwd: order.cwd,
@@ -89,6 +80,29 @@ impl Shells {
         };
         let started = self.groups.start(launch);
         started.map(Arc::new).map_err(|error| not_run(&error))
+    }
+
+    /// A command for a terminal of the editor's; nothing where it is too long for that. The name of the file for its report comes behind
+    /// its arguments.
+    pub(crate) async fn for_terminal(
+        &self,
+        session: &Session,
+        order: Order<'_>,
+    ) -> Option<rail_sandbox::Order> {
+        let environment = self.environment(session).await;
+        let Script { args, fed: None } = Script::new(order.command) else { return None };
+        let (program, env) = (shell_of(environment), environment.clone());
+        Some(rail_sandbox::Order { program, args, env, cwd: order.cwd, shape: order.shape })
+    }
+
+    /// Makes an order one of this session's.
+    pub(crate) fn order(&self, order: rail_sandbox::Order) -> (rail_sandbox::Order, Ordered) {
+        self.groups.order(order)
+    }
+
+    async fn environment(&self, session: &Session) -> &Environment {
+        let found = async || environment::merge(session, &environment::login(session, &self.groups).await);
+        self.environment.get_or_init(found).await
     }
 
     /// Whether one more command can run in the background.
@@ -219,6 +233,12 @@ impl Shells {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Background>>> {
         self.background.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The shell that an environment leads to.
+fn shell_of(environment: &Environment) -> PathBuf {
+    let path = environment.iter().find(|(name, _)| name == OsStr::new("PATH"));
+    shell(path.map(|(_, value)| value.as_os_str()), Path::is_file)
 }
 
 /// Why a command did not start; where the sandbox is the reason, the user may want it outside.

@@ -120,6 +120,7 @@ impl Desk {
             also: begin::prompt(&self.said, "appendSystemPrompt"),
             model: None,
             transport: None,
+            editor: rail_tool::Editor::default(),
         }
     }
 

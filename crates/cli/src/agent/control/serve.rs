@@ -19,7 +19,6 @@ use crate::agent::ending::{self, Refusals};
 use crate::agent::headless::{Printer, ended_by};
 use crate::agent::open::Prepared;
 use crate::agent::slash::{Ground, Live, Ready, Until};
-use crate::permission::workspace;
 use crate::signals::Signals;
 
 /// Serves a client until it has nothing more to say.
@@ -309,8 +308,8 @@ pub(crate) fn live(prepared: &Prepared, opened: Opened) -> Option<Live> {
     let folder = match prepared.resumed() {
         Ok(folder) => folder.to_owned(),
         Err(_) => {
-            let (cwd, id) = (workspace().ok()?, opened.id.parse().ok()?);
-            session_folder(&prepared.state.join("sessions"), &cwd, &id)
+            let id = opened.id.parse().ok()?;
+            session_folder(&prepared.state.join("sessions"), &prepared.workspace, &id)
         }
     };
     Some(Live { folder, mode: opened.mode, model: opened.model })

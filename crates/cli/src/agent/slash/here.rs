@@ -11,7 +11,6 @@ use rail_permit::{Mode, Rule};
 use super::{Ground, Offered, offered};
 use crate::Failure;
 use crate::clock::Now;
-use crate::permission::workspace;
 use crate::table::{Side, lines};
 
 /// The commands there are.
@@ -73,7 +72,7 @@ fn in_force(mode: rail_proto::Mode) -> Mode {
 pub(super) fn memory(ground: &Ground) -> Result<String, Failure> {
     let user = ground.prepared.loaded.places.as_ref().map(|places| places.config.as_path());
     let names = &ground.prepared.loaded.settings.agent.memory_files;
-    let places = MemoryPlaces::find(&workspace()?, user, ground.prepared.env.home(), names);
+    let places = MemoryPlaces::find(&ground.prepared.workspace, user, ground.prepared.env.home(), names);
     let found = Memory::new(places, || Now::read().instant).begin();
     let mut out = String::new();
     for file in &found.files {

@@ -1,7 +1,6 @@
 //! Commands about the session that goes on.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use anyhow::Context;
 use rail_edit::diff::{FileDiff, Mark};
@@ -13,7 +12,6 @@ use rail_proto::{Mode, Todo};
 use super::Ground;
 use crate::Failure;
 use crate::clock::Now;
-use crate::permission::workspace;
 use crate::sessions::{self, Folders, Format};
 
 pub(super) fn view(ground: &Ground) -> Result<Resumed, Failure> {
@@ -109,13 +107,13 @@ fn file_diff(file: &FileDiff, out: &mut String) {
 
 /// The sessions of this folder, or the places where words stand in them.
 pub(super) fn sessions(words: &str, ground: &Ground) -> Result<String, Failure> {
-    let (folder, cwd) = (ground.prepared.state.join("sessions"), workspace()?);
+    let (folder, cwd) = (ground.prepared.state.join("sessions"), &ground.prepared.workspace);
     let told = if words.is_empty() {
-        let listing = rail_journal::list(&folder, Some(&cwd)).context("sessions can't be listed")?;
+        let listing = rail_journal::list(&folder, Some(cwd)).context("sessions can't be listed")?;
         sessions::table(&listing, Folders::Same, Now::read().unix)
     } else {
         let found =
-            rail_journal::search(&folder, Some(&cwd), words, 50).context("sessions can't be searched")?;
+            rail_journal::search(&folder, Some(cwd), words, 50).context("sessions can't be searched")?;
         sessions::told(&found.hits)
     };
     let told = if told.is_empty() { format!("`{words}` was not found\n") } else { told };
@@ -133,9 +131,10 @@ pub(super) fn fork(ground: &Ground) -> Result<String, Failure> {
 
 /// The session as Markdown or JSON, to a file if one is named.
 pub(super) fn export(file: &str, ground: &Ground) -> Result<String, Failure> {
-    let file = (!file.is_empty()).then(|| Path::new(file));
-    let text = sessions::exported(ground.session()?, Format::of(file), &ground.prepared.loaded.mask([]))?;
+    let file = (!file.is_empty()).then(|| ground.prepared.workspace.join(file));
+    let format = Format::of(file.as_deref());
+    let text = sessions::exported(ground.session()?, format, &ground.prepared.loaded.mask([]))?;
     let Some(file) = file else { return Ok(text) };
-    sessions::write(file, &text)?;
+    sessions::write(&file, &text)?;
     Ok(format!("written to {}\n", file.display()))
 }

@@ -17,7 +17,7 @@ pub(super) fn events(folder: &Path) -> Vec<SessionEvent> {
         .map_while(Result::ok)
         .filter_map(|shown| match shown.what {
             What::Message(message) => Some(message),
-            What::Compacted { .. } => None,
+            What::Told(_) | What::Compacted { .. } => None,
         })
         .collect();
     let titles = titles();

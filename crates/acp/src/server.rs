@@ -1,0 +1,417 @@
+//! The connection: requests are sorted to their sessions, and sessions begin and end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agent_client_protocol_schema::v1::{
+    AGENT_METHOD_NAMES, AuthenticateRequest, AuthenticateResponse, CLIENT_METHOD_NAMES, CancelNotification,
+    CancelRequestNotification, ClientCapabilities, CloseSessionRequest, DeleteSessionRequest,
+    DeleteSessionResponse, Error, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
+    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PROTOCOL_LEVEL_METHOD_NAMES,
+    PromptRequest, RequestId, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOptionValue,
+    SessionNotification, SetSessionConfigOptionRequest, SetSessionModeRequest,
+};
+use rail_proto::Prompt;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::Editor;
+use crate::client::Client;
+use crate::history::Past;
+use crate::lines::{LONGEST, Line, Lines};
+use crate::opening::{self, folder, of_folder, page};
+use crate::options;
+use crate::port::{Begin, Host, Opened, Wanted};
+use crate::prompt;
+use crate::rpc::{self, Incoming, invalid, wrong};
+use crate::session::{Place, Talk, Wish};
+
+/// How many sessions a client may have open.
+const SESSIONS: usize = 64;
+/// How many wishes wait for a session.
+const WISHES: usize = 64;
+
+/// Serves a client on two streams until it is gone or we are told to stop; then every session is ended.
+pub async fn serve(
+    host: Arc<dyn Host>,
+    (from, to): (impl AsyncRead + Unpin, impl AsyncWrite + Send + Unpin + 'static),
+    stop: CancellationToken,
+) {
+    let (client, messages) = Client::new();
+    let mut tasks = JoinSet::new();
+    let broken = stop.child_token();
+    let writing = write(messages, to, broken.clone());
+    let mut writer = JoinSet::new();
+    writer.spawn(writing);
+    let mut server = Server {
+        host,
+        client: Arc::new(client),
+        can: None,
+        sessions: BTreeMap::new(),
+        opening: 0,
+        tasks: &mut tasks,
+    };
+    let mut lines = Lines::new(from, LONGEST);
+    loop {
+        tokio::select! {
+            biased;
+            () = broken.cancelled() => break,
+            Some(done) = server.tasks.join_next() => if let Ok(done) = done {
+                server.done(done);
+            },
+            // A client that can't be read any more is gone.
+            line = lines.next() => match line {
+                Ok(Some(Line::Whole(line))) => server.line(&line).await,
+                Ok(Some(Line::TooLong)) => {
+                    let error = invalid(&format!("a message has more than {} MiB", LONGEST >> 20));
+                    server.client.answer(&RequestId::Null, Err::<(), _>(error)).await;
+                }
+                Ok(None) | Err(_) => break,
+            },
+        }
+    }
+    server.client.gone();
+    server.sessions.clear();
+    let client = Arc::clone(&server.client);
+    drop(server);
+    // Sessions see that nobody wants anything of them any more, and end by themselves within their time.
+    while tasks.join_next().await.is_some() {}
+    drop(client);
+    // Last words, for a client that still reads; one that does not is not waited for.
+    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer.join_next()).await;
+}
+
+/// Writes messages, one a line.
+async fn write(
+    mut messages: mpsc::Receiver<Value>,
+    mut to: impl AsyncWrite + Unpin,
+    broken: CancellationToken,
+) {
+    while let Some(message) = messages.recv().await {
+        let line = format!("{message}\n");
+        let written = async {
+            to.write_all(line.as_bytes()).await?;
+            to.flush().await
+        };
+        if written.await.is_err() {
+            break;
+        }
+    }
+    // Who still has something to say is not kept waiting.
+    messages.close();
+    broken.cancel();
+}
+
+/// What is known of a client.
+struct Server<'a> {
+    host: Arc<dyn Host>,
+    client: Arc<Client>,
+    /// What it can do; nothing before it has begun.
+    can: Option<ClientCapabilities>,
+    sessions: BTreeMap<String, Link>,
+    /// How many sessions are being opened.
+    opening: usize,
+    tasks: &'a mut JoinSet<Finished>,
+}
+
+/// The way to a session.
+struct Link {
+    wishes: mpsc::Sender<Wish>,
+    /// Ends when the session has.
+    over: Option<oneshot::Receiver<()>>,
+}
+
+/// What a task came to.
+enum Finished {
+    /// A session is open.
+    Opened(Box<Ready>),
+    /// A session could not be opened, which was answered.
+    Refused,
+    /// A request was answered.
+    Answered,
+    /// A session is over; which one, and the way to it.
+    Over(String, mpsc::WeakSender<Wish>),
+}
+
+/// A session that can be talked with.
+struct Ready {
+    request: RequestId,
+    id: String,
+    talk: Talk,
+    /// What the request is answered.
+    answer: Value,
+}
+
+impl Server<'_> {
+    async fn line(&mut self, line: &[u8]) {
+        match rpc::read(line) {
+            None => {}
+            Some(Incoming::Wrong { id, error }) => self.client.answer(&id, Err::<(), _>(error)).await,
+            Some(Incoming::Response { id, answer }) => self.client.answered(&id, answer),
+            Some(Incoming::Notification { method, params }) => self.notified(&method, params),
+            Some(Incoming::Request { id, method, params }) => {
+                if !self.client.take(&id) {
+                    // An answer with this id would be taken for that of the other.
+                    let twice =
+                        invalid(&format!("the id {id} is that of a request that is not answered yet"));
+                    return self.client.answer(&RequestId::Null, Err::<(), _>(twice)).await;
+                }
+                if let Err(error) = self.requested(&id, &method, params).await {
+                    self.client.answer(&id, Err::<(), _>(error)).await;
+                }
+            }
+        }
+    }
+
+    /// What nobody waits for an answer of. What makes no sense is of no effect.
+    fn notified(&mut self, method: &str, params: Value) {
+        if method == AGENT_METHOD_NAMES.session_cancel {
+            let Ok(cancel) = read::<CancelNotification>(params) else { return };
+            if let Some(link) = self.sessions.get(cancel.session_id.0.as_ref()) {
+                // A session that is full of wishes ends none of them sooner by one more.
+                let _ = link.wishes.try_send(Wish::Cancel);
+            }
+        } else if method == PROTOCOL_LEVEL_METHOD_NAMES.cancel_request {
+            let Ok(cancel) = read::<CancelRequestNotification>(params) else { return };
+            for link in self.sessions.values() {
+                let _ = link.wishes.try_send(Wish::TakeBack(cancel.request_id.clone()));
+            }
+        }
+    }
+
+    async fn requested(&mut self, id: &RequestId, method: &str, params: Value) -> Result<(), Error> {
+        let names = &AGENT_METHOD_NAMES;
+        if method == names.initialize {
+            return self.initialize(id, read(params)?).await;
+        }
+        let Some(can) = self.can.clone() else {
+            return Err(invalid("`initialize` comes first"));
+        };
+        if method == names.authenticate {
+            self.authenticate(id, &read(params)?)
+        } else if method == names.session_new {
+            let asked: NewSessionRequest = read(params)?;
+            let fresh = self.host.new_id()?;
+            let wanted =
+                wanted(fresh, Begin::New, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
+            self.open(id, wanted, can)
+        } else if method == names.session_load {
+            let asked: LoadSessionRequest = read(params)?;
+            let known = asked.session_id.to_string();
+            let wanted =
+                wanted(known, Begin::Load, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
+            self.open(id, wanted, can)
+        } else if method == names.session_resume {
+            let asked: ResumeSessionRequest = read(params)?;
+            let known = asked.session_id.to_string();
+            let wanted =
+                wanted(known, Begin::Resume, asked.cwd, asked.additional_directories, asked.mcp_servers)?;
+            self.open(id, wanted, can)
+        } else if method == names.session_list {
+            self.list(id, read(params)?)
+        } else if method == names.session_delete {
+            self.delete(id, &read(params)?)
+        } else if method == names.session_close {
+            let asked: CloseSessionRequest = read(params)?;
+            self.wish(&asked.session_id.to_string(), Wish::Close { id: Some(id.clone()) })
+        } else if method == names.session_prompt {
+            let asked: PromptRequest = read(params)?;
+            let prompt = Prompt { id: None, parts: prompt::parts(asked.prompt)? };
+            self.wish(&asked.session_id.to_string(), Wish::Prompt { id: id.clone(), prompt })
+        } else if method == names.session_set_mode {
+            let asked: SetSessionModeRequest = read(params)?;
+            let wish = Wish::Mode { id: id.clone(), mode: asked.mode_id.to_string() };
+            self.wish(&asked.session_id.to_string(), wish)
+        } else if method == names.session_set_config_option {
+            let asked: SetSessionConfigOptionRequest = read(params)?;
+            let SessionConfigOptionValue::ValueId { value } = asked.value else {
+                return Err(wrong("the options here are chosen by the ids of their values"));
+            };
+            let wish = Wish::Option {
+                id: id.clone(),
+                option: asked.config_id.to_string(),
+                value: value.to_string(),
+            };
+            self.wish(&asked.session_id.to_string(), wish)
+        } else {
+            let mut error = Error::method_not_found();
+            error.message = format!("{}: {method}", error.message);
+            Err(error)
+        }
+    }
+
+    async fn initialize(&mut self, id: &RequestId, asked: InitializeRequest) -> Result<(), Error> {
+        if self.can.is_some() {
+            return Err(invalid("this connection has begun already"));
+        }
+        let welcome = opening::welcome(&asked, &self.host.version());
+        self.can = Some(asked.client_capabilities);
+        self.client.answer(id, Ok(welcome)).await;
+        Ok(())
+    }
+
+    fn authenticate(&mut self, id: &RequestId, asked: &AuthenticateRequest) -> Result<(), Error> {
+        if asked.method_id.0.as_ref() != opening::CONFIGURED {
+            return Err(wrong(&format!("there is no way `{}` to log in", asked.method_id)));
+        }
+        let host = Arc::clone(&self.host);
+        self.answering(id, async move { host.ready().await.map(|()| AuthenticateResponse::new()) });
+        Ok(())
+    }
+
+    fn list(&mut self, id: &RequestId, asked: ListSessionsRequest) -> Result<(), Error> {
+        let (cwd, host) = (of_folder(asked.cwd)?, Arc::clone(&self.host));
+        self.answering(id, async move { page(host.list(cwd).await?, asked.cursor.as_deref()) });
+        Ok(())
+    }
+
+    /// Deletes a session; one that is open ends first.
+    fn delete(&mut self, id: &RequestId, asked: &DeleteSessionRequest) -> Result<(), Error> {
+        let session = asked.session_id.to_string();
+        let (host, over) = (Arc::clone(&self.host), self.close(&session));
+        self.answering(id, async move {
+            ended(over).await;
+            host.delete(session).await.map(|()| DeleteSessionResponse::new())
+        });
+        Ok(())
+    }
+
+    /// Answers a request in its own time.
+    fn answering<T, E>(&mut self, id: &RequestId, answer: impl Future<Output = Result<T, E>> + Send + 'static)
+    where
+        T: serde::Serialize + Send + 'static,
+        E: Into<Error> + Send + 'static,
+    {
+        let (client, id) = (Arc::clone(&self.client), id.clone());
+        self.tasks.spawn(async move {
+            let answer = answer.await.map_err(Into::into);
+            client.answer(&id, answer).await;
+            Finished::Answered
+        });
+    }
+
+    /// Ends a session that is open; the end of it can be awaited.
+    fn close(&mut self, session: &str) -> Option<oneshot::Receiver<()>> {
+        // Without the way to it, the session sees that nobody wants anything of it any more.
+        self.sessions.remove(session).and_then(|mut link| link.over.take())
+    }
+
+    /// Opens a session. One of the same id that is open ends first: the client begins anew with it.
+    fn open(&mut self, request: &RequestId, wanted: Wanted, can: ClientCapabilities) -> Result<(), Error> {
+        if self.sessions.len() + self.opening >= SESSIONS {
+            return Err(invalid(&format!("more than {SESSIONS} sessions can't be open; close one")));
+        }
+        let over = self.close(&wanted.id);
+        self.opening += 1;
+        let (host, client, request) = (Arc::clone(&self.host), Arc::clone(&self.client), request.clone());
+        let editor = Arc::new(Editor::new(Arc::clone(&client), wanted.id.clone(), can));
+        self.tasks.spawn(async move {
+            ended(over).await;
+            let (id, begin, cwd) = (wanted.id.clone(), wanted.begin, wanted.cwd.clone());
+            let Opened { session, facts, history } = match host.open(wanted, Arc::clone(&editor)).await {
+                Ok(opened) => opened,
+                Err(refused) => {
+                    client.answer(&request, Err::<(), _>(refused.into())).await;
+                    return Finished::Refused;
+                }
+            };
+            let mut past = Past::default();
+            for message in history {
+                for update in past.message(&message, &cwd) {
+                    let told = SessionNotification::new(id.clone(), update);
+                    client.notify(CLIENT_METHOD_NAMES.session_update, &told).await;
+                }
+            }
+            let (modes, options) = (options::modes(&facts), options::all(&facts));
+            let place = Place { client: Arc::clone(&client), editor, id: id.clone(), cwd };
+            let talk = Talk::new(place, session, facts);
+            let answer = match begin {
+                Begin::New => serde_json::to_value(
+                    NewSessionResponse::new(id.clone()).modes(modes).config_options(options),
+                ),
+                Begin::Load => {
+                    serde_json::to_value(LoadSessionResponse::new().modes(modes).config_options(options))
+                }
+                Begin::Resume => {
+                    serde_json::to_value(ResumeSessionResponse::new().modes(modes).config_options(options))
+                }
+            };
+            // These types can be written.
+            let answer = answer.unwrap_or_default();
+            Finished::Opened(Box::new(Ready { request, id, talk, answer }))
+        });
+        Ok(())
+    }
+
+    fn done(&mut self, finished: Finished) {
+        match finished {
+            Finished::Answered => {}
+            Finished::Refused => self.opening -= 1,
+            Finished::Opened(ready) => {
+                let Ready { request, id, talk, answer } = *ready;
+                self.opening -= 1;
+                let client = Arc::clone(&self.client);
+                let (wishes, wished) = mpsc::channel(WISHES);
+                let (ends, over) = oneshot::channel();
+                let (own, name) = (wishes.downgrade(), id.clone());
+                // The client may say something as soon as it has the answer: the way is there before.
+                self.sessions.insert(id, Link { wishes, over: Some(over) });
+                self.tasks.spawn(async move {
+                    client.answer(&request, Ok(answer)).await;
+                    talk.run(wished).await;
+                    // Who waits for it may be gone.
+                    let _ = ends.send(());
+                    Finished::Over(name, own)
+                });
+            }
+            Finished::Over(id, own) => {
+                // Another session of the same id may be open by now.
+                let own = own.upgrade();
+                let is_it = |link: &Link| own.as_ref().is_some_and(|own| own.same_channel(&link.wishes));
+                if self.sessions.get(&id).is_some_and(is_it) {
+                    self.sessions.remove(&id);
+                }
+            }
+        }
+    }
+
+    fn wish(&mut self, session: &str, wish: Wish) -> Result<(), Error> {
+        let Some(link) = self.sessions.get(session) else {
+            return Err(crate::Refused::Unknown(session.to_owned()).into());
+        };
+        link.wishes.try_send(wish).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => invalid("too many requests wait for this session"),
+            mpsc::error::TrySendError::Closed(_) => crate::Refused::Unknown(session.to_owned()).into(),
+        })
+    }
+}
+
+/// Waits until a session has ended, if there is one.
+async fn ended(over: Option<oneshot::Receiver<()>>) {
+    if let Some(over) = over {
+        let _ = over.await;
+    }
+}
+
+fn wanted(
+    id: String,
+    begin: Begin,
+    cwd: PathBuf,
+    folders: Vec<PathBuf>,
+    servers: Vec<McpServer>,
+) -> Result<Wanted, Error> {
+    let folders = folders.into_iter().map(folder).collect::<Result<_, _>>()?;
+    Ok(Wanted { id, begin, cwd: folder(cwd)?, folders, servers })
+}
+
+/// Parameters of a request.
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, Error> {
+    // A request without parameters has none that are wrong.
+    let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
+    serde_json::from_value(params).map_err(|error| wrong(&error.to_string()))
+}
