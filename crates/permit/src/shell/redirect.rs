@@ -112,6 +112,7 @@ impl Reader<'_, '_> {
         if self.pending.first().is_some_and(|first| self.slice(first.from..self.at).contains(CONTINUED)) {
             return Err(self.unclear("a continued line after `<<`"));
         }
+        self.documents += self.pending.len();
         for document in std::mem::take(&mut self.pending) {
             let start = self.at;
             let body = self.lines_of(&document)?;
