@@ -26,6 +26,7 @@ impl Reader<'_, '_> {
                 self.each_from(first, |simple| simple.place.background = true);
             } else if self.looks_at(";") && !self.at_closer() {
                 self.bump();
+                self.semicolons += 1;
             } else if !self.looks_at("\n") && !self.at_closer() {
                 return Err(self.unclear("a word or sign that does not belong there"));
             }
@@ -191,7 +192,7 @@ impl Reader<'_, '_> {
                         return self.function_by_brackets(index, raw.plain());
                     }
                     let Some(words) = raw.words() else {
-                        return Err(self.unclear("braces that make too many words"));
+                        return Err(self.unclear("braces that make too many words, or uncertain ones,"));
                     };
                     if words.len() > 1 && self.dialect == Dialect::Other {
                         return Err(self.unclear_at("braces, which not every shell expands,", start));

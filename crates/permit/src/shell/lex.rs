@@ -209,7 +209,13 @@ impl Reader<'_, '_> {
         place.substituted = true;
         place.subshell = true;
         let outer = std::mem::replace(&mut self.outer_pending, self.pending.len());
+        let (documents, semicolons) = (self.documents, self.semicolons);
         self.placed(place, |reader| reader.list())?;
+        // bash 5.2 writes such a substitution down anew before it runs it, and forgets a `;` behind a here-document: the commands
+        // around it become one.
+        if self.documents > documents && self.semicolons > semicolons {
+            return Err(self.unclear_at("a `;` in a substitution with a here-document", start));
+        }
         if self.pending.len() != self.outer_pending {
             return Err(self.unclear_at("a here-document without its body", start));
         }

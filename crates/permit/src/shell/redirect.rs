@@ -38,6 +38,13 @@ impl Reader<'_, '_> {
             self.document(index, sign == "<<-", &descriptor)?;
             return Ok(true);
         }
+        if matches!(sign, "<&" | ">&") && self.eat("-") {
+            // `<&-rm x`: to bash the `-` is all of the redirection, and `rm` the program; other shells take the whole word.
+            return match self.peek().is_none_or(|c| " \t\n;&|()<>".contains(c)) {
+                true => Ok(true),
+                false => Err(self.unclear_at("a word that goes on after a closed descriptor", start)),
+            };
+        }
         let raw = self.word(Position::Argument)?;
         let (Some(words), false) = (raw.words(), raw.pieces.is_empty()) else {
             return Err(self.unclear_at("a redirection without its file", start));
@@ -105,6 +112,7 @@ impl Reader<'_, '_> {
         if self.pending.first().is_some_and(|first| self.slice(first.from..self.at).contains(CONTINUED)) {
             return Err(self.unclear("a continued line after `<<`"));
         }
+        self.documents += self.pending.len();
         for document in std::mem::take(&mut self.pending) {
             let start = self.at;
             let body = self.lines_of(&document)?;

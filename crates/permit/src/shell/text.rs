@@ -60,6 +60,9 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) inputs: BTreeMap<usize, Input>,
     /// How many of `pending` belong to what is around a substitution.
     pub(super) outer_pending: usize,
+    /// How many here-documents have been read, and how many `;` between commands.
+    pub(super) documents: usize,
+    pub(super) semicolons: usize,
 }
 
 pub(super) type Read<T> = Result<T, Unclear>;
@@ -77,6 +80,8 @@ impl<'t, 'f> Reader<'t, 'f> {
             pending: Vec::new(),
             inputs: BTreeMap::new(),
             outer_pending: 0,
+            documents: 0,
+            semicolons: 0,
         }
     }
 

@@ -76,7 +76,7 @@ impl Raw {
         }
     }
 
-    /// The words it is, braces expanded; `None` if they are too many.
+    /// The words it is, braces expanded; `None` if they are too many, or shells differ in them.
     pub(super) fn words(&self) -> Option<Vec<Word>> {
         let braces = self.pieces.iter().filter(|piece| **piece == Piece::Plain('{')).count();
         if braces > MAX_BRACES {
@@ -204,6 +204,10 @@ fn expand(mut before: Vec<Piece>, pieces: &[Piece], all: &mut Vec<Vec<Piece>>) -
         if *piece == Piece::Plain('{')
             && let Some(braces) = Braces::of(after)
         {
+            // Where a word begins, and behind other braces, bash leaves `{}` as it is.
+            if after.first() == Some(&Piece::Plain('}')) {
+                return None;
+            }
             if braces.parts.len() == 1 {
                 // `{1..9}`: what it counts is not worth knowing.
                 before.push(Piece::Unknown);
@@ -233,20 +237,25 @@ impl<'a> Braces<'a> {
     /// The braces whose first has just been read, if the shell expands them.
     fn of(pieces: &'a [Piece]) -> Option<Self> {
         let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
+        let mut range = false;
         for (at, piece) in pieces.iter().enumerate() {
             match piece {
                 Piece::Plain('{') => depth += 1,
                 Piece::Plain('}') if depth > 0 => depth -= 1,
+                // In `{a}b,c}` the first brace closes nothing.
+                Piece::Plain('}') if parts.is_empty() && !range => {}
                 Piece::Plain('}') => {
                     parts.push(pieces.get(from..at)?);
-                    let dots = [Piece::Plain('.'), Piece::Plain('.')];
-                    let range = parts.first().is_some_and(|part| part.windows(2).any(|two| two == dots));
-                    let expands = parts.len() > 1 || range;
-                    return expands.then_some(Self { parts, after: pieces.get(at + 1..)? });
+                    return Some(Self { parts, after: pieces.get(at + 1..)? });
                 }
                 Piece::Plain(',') if depth == 0 => {
                     parts.push(pieces.get(from..at)?);
                     from = at + 1;
+                }
+                // Dots right before the brace count for nothing.
+                Piece::Plain('.') if depth == 0 => {
+                    let dots = pieces.get(at + 1) == Some(&Piece::Plain('.'));
+                    range |= dots && pieces.get(at + 2) != Some(&Piece::Plain('}'));
                 }
                 Piece::Plain(_) | Piece::Quoted(_) | Piece::Home | Piece::Unknown => {}
             }

@@ -73,7 +73,8 @@ pub(super) fn wrapped(words: &[Word], outer: Dialect) -> Result<Vec<Inner>, Stri
         return Ok(run(operands(given.rest, plain.operands)?));
     }
     match program {
-        "sudo" => assigned(SUDO.read(arguments)?.rest),
+        // It takes a path from the root for a program.
+        "sudo" => assigned(SUDO.read(arguments)?.rest, |name| !name.is_empty() && !name.starts_with('/')),
         "env" => env(arguments),
         "command" => {
             let given = COMMAND.read(arguments)?;
@@ -151,18 +152,14 @@ fn operands(words: &[Word], count: usize) -> Result<&[Word], String> {
 }
 
 /// `NAME=value … program …`
-fn assigned(words: &[Word]) -> Result<Vec<Inner>, String> {
+fn assigned(words: &[Word], is_name: fn(&str) -> bool) -> Result<Vec<Inner>, String> {
     let mut assignments = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         let text = match word {
             Word::Literal(text) | Word::Pattern(text) | Word::Dynamic { known: text, .. } => text,
         };
-        let Some((name, value)) =
-            text.split_once('=').filter(|(name, _)| !name.is_empty() && !name.contains('/'))
-        else {
-            break;
-        };
+        let Some((name, value)) = text.split_once('=').filter(|(name, _)| is_name(name)) else { break };
         if word.may_split() {
             return Err("a value that may be several words".to_owned());
         }
@@ -183,7 +180,7 @@ fn env(arguments: &[Word]) -> Result<Vec<Inner>, String> {
     let dash = [Word::Literal("-".to_owned())];
     let given = ENV.read(arguments)?;
     let rest = given.rest.strip_prefix(&dash).unwrap_or(given.rest);
-    let Some(text) = given.value(&["S", "split-string"]) else { return assigned(rest) };
+    let Some(text) = given.value(&["S", "split-string"]) else { return assigned(rest, |_| true) };
     if text.contains(['\\', '$', '\'', '"', '#']) {
         return Err("a quoted text that `env -S` splits".to_owned());
     }
@@ -193,7 +190,7 @@ fn env(arguments: &[Word]) -> Result<Vec<Inner>, String> {
     let again = ENV.read(&words)?;
     match again.has(&["S", "split-string"]) {
         true => Err("`env -S` in `env -S`".to_owned()),
-        false => assigned(again.rest),
+        false => assigned(again.rest, |_| true),
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn check(ground: &Ground, cases: u32, scripts: BoxedStrategy<String>)
         // `eval $x`, `n*e p1`, `$x"eval" p1`: what it runs is asked about, whatever it is. A variable alone may be none.
         let is_unknown = |simple: &Simple| match simple.words.first() {
             Some(Word::Pattern(_)) => true,
-            Some(Word::Dynamic { text, .. }) => text.starts_with("$unse") && text != "$unset",
+            Some(Word::Dynamic { text, .. }) => text != "$unset",
             Some(Word::Literal(_)) | None => false,
         };
         if danger(&seen, None).iter().any(|danger| danger.what.ends_with("known only when it runs"))
