@@ -120,8 +120,9 @@ pub fn keep_theme(places: &Places, theme: &str) -> Result<(), SaveError> {
     }
     let before = if config.exists() { read(&config)? } else { String::new() };
     let unreadable = |problem: String| SaveError::Unreadable { path: config.clone(), problem };
-    let mut document: toml_edit::DocumentMut =
-        before.parse().map_err(|error: toml_edit::TomlError| unreadable(error.to_string().trim_end().to_owned()))?;
+    let mut document: toml_edit::DocumentMut = before
+        .parse()
+        .map_err(|error: toml_edit::TomlError| unreadable(error.to_string().trim_end().to_owned()))?;
     let tui = document.entry("tui").or_insert_with(|| toml_edit::Item::Table(toml_edit::Table::new()));
     let tui = tui.as_table_like_mut().ok_or_else(|| unreadable("`tui` is no table".to_owned()))?;
     tui.insert("theme", toml_edit::value(theme));

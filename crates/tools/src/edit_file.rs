@@ -107,7 +107,8 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
         return create(input, &path, cx);
     }
     let held = Held::existing(cx, &path)?;
-    let applied = apply(&held.text.text, &edit(input)).map_err(|fault| left(&path, &fault.say(Told::Parameter)))?;
+    let applied =
+        apply(&held.text.text, &edit(input)).map_err(|fault| left(&path, &fault.say(Told::Parameter)))?;
     let changed = held.write(cx, &path, &applied.text)?;
     let about = about(&path, &applied);
     Ok(done(&about, &held, changed, &applied, cx))
@@ -115,12 +116,7 @@ fn run(input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolFault> {
 
 /// The edit that an input means.
 pub(crate) fn edit(input: &Input) -> Edit<'_> {
-    Edit {
-        old: &input.old_string,
-        new: &input.new_string,
-        places: places(input),
-        extent: Extent::Anywhere,
-    }
+    Edit { old: &input.old_string, new: &input.new_string, places: places(input), extent: Extent::Anywhere }
 }
 
 fn places(input: &Input) -> Places {

@@ -86,7 +86,10 @@ fn at(cwd: &Path, path: &str) -> PathBuf {
 }
 
 /// What a file says now: `Some(None)` where there is none, `None` where it can't be shown.
-#[expect(clippy::option_option, reason = "a file that is not there is something else than one that can't be read")]
+#[expect(
+    clippy::option_option,
+    reason = "a file that is not there is something else than one that can't be read"
+)]
 fn now(path: &Path) -> Option<Option<String>> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,

@@ -43,8 +43,21 @@ pub(crate) fn title(start: &ToolStart) -> Vec<Span> {
 /// What a call is about, in a line: the argument that says it best.
 pub(crate) fn about(input: &Value) -> String {
     const TELLING: &[&str] = &[
-        "command", "file_path", "absolute_path", "notebook_path", "pattern", "query", "url", "path", "description",
-        "skill", "image", "prompt", "thought", "name", "id",
+        "command",
+        "file_path",
+        "absolute_path",
+        "notebook_path",
+        "pattern",
+        "query",
+        "url",
+        "path",
+        "description",
+        "skill",
+        "image",
+        "prompt",
+        "thought",
+        "name",
+        "id",
     ];
     let Some(object) = input.as_object() else { return String::new() };
     let text = |key: &&str| object.get(*key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
@@ -70,7 +83,9 @@ pub(crate) fn one_line(text: &str) -> String {
 pub(crate) fn ended(start: Option<&ToolStart>, end: &ToolEnd, extent: Extent) -> Vec<Line> {
     let sign = match end.end {
         Finish::Done if end.success => Span::new("• ", Role::Good),
-        Finish::Done | Finish::Failed | Finish::Crashed | Finish::Refused | Finish::Unknown => Span::new("• ", Role::Bad),
+        Finish::Done | Finish::Failed | Finish::Crashed | Finish::Refused | Finish::Unknown => {
+            Span::new("• ", Role::Bad)
+        }
         Finish::Denied | Finish::Hooked | Finish::Cancelled => Span::new("• ", Role::Warning),
     };
     let name = || vec![Span::new(end.result.name.as_deref().unwrap_or("tool"), Look::default().bold())];
@@ -100,7 +115,12 @@ fn result(end: &ToolEnd, extent: Extent) -> Vec<Line> {
         Finish::Done if end.success => {}
         Finish::Cancelled => return under(vec![Line::of("stopped", Role::Warning)]),
         Finish::Denied => return under(vec![Line::words([Span::new(one_line(&text()), Role::Warning)])]),
-        Finish::Done | Finish::Refused | Finish::Hooked | Finish::Failed | Finish::Crashed | Finish::Unknown => {
+        Finish::Done
+        | Finish::Refused
+        | Finish::Hooked
+        | Finish::Failed
+        | Finish::Crashed
+        | Finish::Unknown => {
             return under(some(&text(), ERROR_LINES, extent, Role::Bad));
         }
     }
@@ -146,7 +166,8 @@ fn some(text: &str, at_most: usize, extent: Extent, role: Role) -> Vec<Line> {
         Extent::Verbose => usize::MAX,
     };
     let all = text.trim_end().lines().count();
-    let mut lines: Vec<Line> = text.trim_end().lines().take(at_most).map(|line| Line::of(line, role)).collect();
+    let mut lines: Vec<Line> =
+        text.trim_end().lines().take(at_most).map(|line| Line::of(line, role)).collect();
     if all > lines.len() {
         let more = count(all - lines.len(), "more line");
         lines.push(Line::of(format!("… {more} (ctrl+o shows all)"), Role::Faint));

@@ -34,7 +34,8 @@ pub struct Wires {
 }
 
 /// Has a text changed in the user's editor.
-pub type EditText = Box<dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send>> + Send + Sync>;
+pub type EditText =
+    Box<dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send>> + Send + Sync>;
 
 /// The least time between two frames: what comes in between is shown together.
 const FRAME: Duration = Duration::from_millis(33);

@@ -245,7 +245,11 @@ pub(crate) fn moving(what: &str, more: &str, now: Duration) -> Line {
     const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
     let beat = usize::try_from(now.as_millis() / BEAT.as_millis()).unwrap_or(0) % SIGNS.len();
     let sign = SIGNS.get(beat).copied().unwrap_or("·");
-    Line::words([Span::new(format!("{sign} "), Role::Accent), Span::plain(what), Span::new(more, Role::Faint)])
+    Line::words([
+        Span::new(format!("{sign} "), Role::Accent),
+        Span::plain(what),
+        Span::new(more, Role::Faint),
+    ])
 }
 
 /// How often what moves does.

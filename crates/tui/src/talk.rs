@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rail_model::{Part, PartBody};
 use rail_proto::{
-    AgentBegan, AgentEnded, Done, NoteKind, Opened, Prompt, Reason, Restored, SessionEvent, ToolEnd, ToolStart,
+    AgentBegan, AgentEnded, Done, NoteKind, Opened, Prompt, Reason, Restored, SessionEvent, ToolEnd,
+    ToolStart,
 };
 
 use crate::call::{self, Extent, about, one_line, under};
@@ -140,14 +141,21 @@ impl Talk {
             SessionEvent::AgentEvent { id, event } => self.agent_event(id, event),
             SessionEvent::AgentEnded(ended) => self.agent_ended(ended),
             SessionEvent::Compacted(compacted) => {
-                let by = compacted.by.as_ref().map_or("cut without a summary".to_owned(), |by| format!("by {by}"));
+                let by =
+                    compacted.by.as_ref().map_or("cut without a summary".to_owned(), |by| format!("by {by}"));
                 let (before, after) = (tokens(compacted.before), tokens(compacted.after));
-                self.note(&format!("The conversation is shorter now: {before} → {after} tokens, {by}"), Role::Faint);
+                self.note(
+                    &format!("The conversation is shorter now: {before} → {after} tokens, {by}"),
+                    Role::Faint,
+                );
             }
             SessionEvent::Restored(restored) => self.restored(restored),
             SessionEvent::Memory(memory) => {
                 if self.extent == Extent::Verbose {
-                    self.note(&format!("read {} ({} tokens)", memory.path, tokens(memory.tokens)), Role::Faint);
+                    self.note(
+                        &format!("read {} ({} tokens)", memory.path, tokens(memory.tokens)),
+                        Role::Faint,
+                    );
                 }
             }
             SessionEvent::Done(done) => self.done(done, now),
@@ -379,7 +387,8 @@ impl Talk {
         if let Some(why) = refused {
             return self.note(why, Role::Warning);
         }
-        let mut lines: Vec<Line> = files.iter().map(|file| Line::of(format!("restored {file}"), Role::Good)).collect();
+        let mut lines: Vec<Line> =
+            files.iter().map(|file| Line::of(format!("restored {file}"), Role::Good)).collect();
         let left = |file: &String| {
             Line::of(format!("left alone, since somebody else changed it: {file}"), Role::Warning)
         };
@@ -399,7 +408,8 @@ impl Talk {
         self.rest();
         let (role, why) = ending(done.reason);
         if let Some(why) = why {
-            let text = if done.text.trim().is_empty() { String::new() } else { format!(": {}", done.text.trim()) };
+            let text =
+                if done.text.trim().is_empty() { String::new() } else { format!(": {}", done.text.trim()) };
             self.note(&format!("{why}{text}"), role);
         }
         for (tool, rule) in &done.denials {
@@ -442,7 +452,9 @@ impl Talk {
             !(self.told.contains(id) || self.agents.iter().any(|agent| agent.began.id == *id))
         };
         let calls: Vec<&Call> = self.calls.iter().filter(quiet).collect();
-        if !(calls.is_empty() && self.agents.is_empty()) && (self.before != Kind::Nothing || !lines.is_empty()) {
+        if !(calls.is_empty() && self.agents.is_empty())
+            && (self.before != Kind::Nothing || !lines.is_empty())
+        {
             lines.push(Line::empty());
         }
         for call in calls {

@@ -154,7 +154,9 @@ fn asked() -> io::Result<Vec<u8>> {
 /// Whether the answer that every terminal gives is there.
 fn is_whole(answer: &[u8]) -> bool {
     let text = String::from_utf8_lossy(answer);
-    text.split("\u{1b}[?").skip(1).any(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('c'))
+    text.split("\u{1b}[?")
+        .skip(1)
+        .any(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('c'))
 }
 
 /// What a terminal's answers say of its background, and what the user typed among them.

@@ -288,7 +288,10 @@ mod tests {
         let line = Line::new([Span::plain("ab "), Span::new("日本語", Role::Code)]);
         let cut = |columns| line.clone().cut(columns).text();
         let texts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(cut);
-        assert_eq!(texts, ["", "…", "a…", "ab…", "ab …", "ab …", "ab 日…", "ab 日…", "ab 日本…", "ab 日本語"]);
+        assert_eq!(
+            texts,
+            ["", "…", "a…", "ab…", "ab …", "ab …", "ab 日…", "ab 日…", "ab 日本…", "ab 日本語"]
+        );
     }
 
     #[test]

@@ -186,7 +186,8 @@ mod tests {
         let line = Line::words([Span::plain("see "), Span::new("https://example.org/long", Role::Link)]);
         assert_eq!(texts(&line, 12, Long::Leave), ["see", "https://example.org/long"]);
         assert_eq!(texts(&line, 12, Long::Split), ["see", "https://exam", "ple.org/long"]);
-        let line = Line::words([Span::plain("bo"), Span::new("ld", Look::default().bold()), Span::plain("er yes")]);
+        let line =
+            Line::words([Span::plain("bo"), Span::new("ld", Look::default().bold()), Span::plain("er yes")]);
         assert_eq!(texts(&line, 6, Long::Split), ["bolder", "yes"]);
     }
 

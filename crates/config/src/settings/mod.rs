@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::{
-    Agent, AutoLearn, Compaction, DialectChoice, Features, Generation, Limits, Memory, Mode, Permissions,
-    PromptChoice, InputKeys, Theme, Tools, Tui,
+    Agent, AutoLearn, Compaction, DialectChoice, Features, Generation, InputKeys, Limits, Memory, Mode,
+    Permissions, PromptChoice, Theme, Tools, Tui,
 };
 pub use mcp::{Mcp, McpOauth, McpServer, McpTransport};
 pub use provider::{Discovery, Models, ProviderSettings, RetrySettings, TimeoutSettings};

@@ -24,7 +24,10 @@ fn changes_are_told_before_they_are_made() {
         lines.map(|line| format!("{}{}", sign(line.mark), line.text)).collect()
     };
     let changed = [" one", "-two", "+2", " three"];
-    assert_eq!(told("edit_file", json!({"file_path": path, "old_string": "two", "new_string": "2"})), changed);
+    assert_eq!(
+        told("edit_file", json!({"file_path": path, "old_string": "two", "new_string": "2"})),
+        changed
+    );
     let edits = json!([{"old_string": "two", "new_string": "2"}]);
     assert_eq!(told("multi_edit", json!({"file_path": path, "edits": edits})), changed);
     assert_eq!(told("write_file", json!({"file_path": path, "content": "one\n2\nthree\n"})), changed);
@@ -32,7 +35,9 @@ fn changes_are_told_before_they_are_made() {
     assert_eq!(told("apply_patch", json!({"patch": patch})), changed);
     assert_eq!(told("write_file", json!({"file_path": "new.txt", "content": "new\n"})), ["+new"]);
     // What would fail, or is no change of text, is not told.
-    assert!(told("edit_file", json!({"file_path": path, "old_string": "four", "new_string": "4"})).is_empty());
+    assert!(
+        told("edit_file", json!({"file_path": path, "old_string": "four", "new_string": "4"})).is_empty()
+    );
     assert!(told("write_file", json!({"file_path": root.join("b.bin"), "content": "text"})).is_empty());
     assert!(told("bash", json!({"command": "rm a.txt"})).is_empty());
     assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), "one\ntwo\nthree\n");

@@ -256,7 +256,11 @@ impl App {
             let command = self.commands.get(hit.index)?;
             let hint = if command.hint.is_empty() { String::new() } else { format!("{} ", command.hint) };
             let positions = hit.positions.iter().map(|at| at + 1).collect();
-            Some(Item { label: format!("/{}", command.name), detail: format!("{hint}{}", command.help), positions })
+            Some(Item {
+                label: format!("/{}", command.name),
+                detail: format!("{hint}{}", command.help),
+                positions,
+            })
         };
         hits.into_iter().filter_map(item).collect()
     }
@@ -269,7 +273,9 @@ impl App {
         }
         let Some(finder) = &mut self.finder else { return Vec::new() };
         let hits = finder.search(&token.query, 50);
-        hits.into_iter().map(|hit| Item { label: hit.path, detail: String::new(), positions: hit.positions }).collect()
+        hits.into_iter()
+            .map(|hit| Item { label: hit.path, detail: String::new(), positions: hit.positions })
+            .collect()
     }
 }
 

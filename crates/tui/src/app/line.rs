@@ -81,7 +81,9 @@ impl App {
         if self.shell.is_some() {
             return self.talk.note("another command of yours still runs; esc stops it", Role::Warning);
         }
-        let lines = command.lines().map(|line| Line::new([Span::new("! ", Role::Accent), Span::new(line, Role::User)]));
+        let lines = command
+            .lines()
+            .map(|line| Line::new([Span::new("! ", Role::Accent), Span::new(line, Role::User)]));
         self.talk.show(lines.collect());
         self.shell = Some(OwnShell { command: command.to_owned(), output: String::new() });
         self.out.push(Out::Want(Want::Shell(command.to_owned())));
@@ -90,7 +92,8 @@ impl App {
     /// Does what concerns the interface alone.
     fn is_local(&mut self, text: &str) -> bool {
         let Some(typed) = text.strip_prefix('/') else { return false };
-        let (name, args) = typed.split_once(char::is_whitespace).map_or((typed, ""), |(name, args)| (name, args.trim()));
+        let (name, args) =
+            typed.split_once(char::is_whitespace).map_or((typed, ""), |(name, args)| (name, args.trim()));
         let picker = |kind| Out::Want(Want::Picker(kind));
         match (name, args) {
             ("quit" | "exit", _) => self.out.push(Out::End(End::Quit)),
@@ -114,7 +117,10 @@ impl App {
                 Some(theme) => self.set_theme(theme),
                 None => {
                     let names: Vec<&str> = Theme::ALL.iter().map(|theme| theme.name()).collect();
-                    self.talk.note(&format!("there is no theme `{name}`; there are {}", names.join(", ")), Role::Bad);
+                    self.talk.note(
+                        &format!("there is no theme `{name}`; there are {}", names.join(", ")),
+                        Role::Bad,
+                    );
                 }
             },
             ("model", "") => self.out.push(picker(PickerKind::Models)),

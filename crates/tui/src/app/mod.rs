@@ -197,7 +197,9 @@ impl App {
                 let place = format!("{} · {model} · /help lists commands", self.short(&opened.cwd));
                 self.talk.note(&place, Role::Faint);
             }
-            SessionEvent::Permission(ask) => self.ask(Ask::Permission(Box::new(Permission::new(ask.clone())))),
+            SessionEvent::Permission(ask) => {
+                self.ask(Ask::Permission(Box::new(Permission::new(ask.clone()))))
+            }
             SessionEvent::Choice { id, choices } => {
                 self.ask(Ask::Choices(Box::new(ChoicesAsk::new(id.clone(), choices.clone()))));
             }
@@ -217,7 +219,9 @@ impl App {
     /// The host said something.
     pub fn news(&mut self, news: News) {
         match news {
-            News::Say(text) => self.talk.show(text.trim_end().lines().map(|line| Line::of(line, Role::Plain)).collect()),
+            News::Say(text) => {
+                self.talk.show(text.trim_end().lines().map(|line| Line::of(line, Role::Plain)).collect())
+            }
             News::Failed(text) => self.talk.note(&text, Role::Bad),
             News::Files(files) => self.files(files),
             News::Picker(kind, items) => self.pick_from(kind, items),

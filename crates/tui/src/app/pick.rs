@@ -36,7 +36,8 @@ const MORE: usize = 2;
 
 impl Picking {
     fn new(title: &str, of: Of, items: Vec<Item>) -> Self {
-        let shown = items.iter().map(|item| complete::Item::new(item.label.clone(), item.detail.clone())).collect();
+        let shown =
+            items.iter().map(|item| complete::Item::new(item.label.clone(), item.detail.clone())).collect();
         Self { title: title.to_owned(), of, items, picker: Picker::new(shown, ROWS) }
     }
 
@@ -72,7 +73,8 @@ impl Picking {
         let mut room = rows.saturating_sub(lines.len());
         let more = self.picker.selected().and_then(|at| self.items.get(at)).map(|item| item.more.as_slice());
         for text in more.unwrap_or_default() {
-            let line = Line::hanging([Span::new(format!("    {text}"), Role::Faint)], vec![Span::plain("      ")]);
+            let line =
+                Line::hanging([Span::new(format!("    {text}"), Role::Faint)], vec![Span::plain("      ")]);
             let taken = rows_of(&line, width, Long::Split).len();
             if taken > room {
                 break;
@@ -91,7 +93,9 @@ impl App {
     pub(super) fn pick_from(&mut self, kind: PickerKind, items: Vec<Item>) {
         let (title, none) = match kind {
             PickerKind::Models => ("Which model?", "there is no model; `rail init` sets one up"),
-            PickerKind::Routes => ("Where do requests go?", "there are no routes; `rail init` sets providers up"),
+            PickerKind::Routes => {
+                ("Where do requests go?", "there are no routes; `rail init` sets providers up")
+            }
             PickerKind::Rewind => ("Back to before which message?", "there is no message to go back to"),
             PickerKind::Sessions => ("Which session?", "there is no other session of this folder"),
         };
@@ -155,7 +159,9 @@ impl App {
 
     fn picked(&mut self, of: Of, value: String) {
         match of {
-            Of::Host(PickerKind::Models | PickerKind::Routes) => self.out.push(Out::Send(Command::SetModel(value))),
+            Of::Host(PickerKind::Models | PickerKind::Routes) => {
+                self.out.push(Out::Send(Command::SetModel(value)))
+            }
             Of::Host(PickerKind::Sessions) => self.out.push(Out::End(End::Open(value))),
             Of::Host(PickerKind::Rewind) => {
                 if let Ok(turn) = value.parse() {

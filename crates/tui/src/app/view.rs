@@ -35,7 +35,9 @@ impl App {
             let all: Vec<&str> = shell.output.lines().collect();
             let hidden = all.len().saturating_sub(OUTPUT);
             lines.extend((!all.is_empty()).then(Line::empty));
-            lines.extend(all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint).cut(self.size.columns)));
+            lines.extend(
+                all.iter().skip(hidden).map(|line| Line::of(line, Role::Faint).cut(self.size.columns)),
+            );
         }
         lines.push(Line::empty());
         let above = lines.len();
@@ -119,7 +121,11 @@ impl App {
         };
         let mut lines: Vec<Line> = view.rows.into_iter().enumerate().map(row).collect();
         if self.editor.is_empty() {
-            let what = if self.status.works() { "say more; the next step takes it in" } else { "what is to be done?" };
+            let what = if self.status.works() {
+                "say more; the next step takes it in"
+            } else {
+                "what is to be done?"
+            };
             let line = Line::new([Span::new("› ", Role::Accent), Span::new(what, Role::Faint)]);
             lines = vec![line.cut(self.size.columns)];
         }

@@ -31,7 +31,9 @@ impl ChoicesAsk {
 
     /// The options of the question that comes next.
     fn next(&self) -> Menu {
-        let Some(question) = self.choices.questions.get(self.answers.len()) else { return Menu::new(Vec::new()) };
+        let Some(question) = self.choices.questions.get(self.answers.len()) else {
+            return Menu::new(Vec::new());
+        };
         let ticked = match question.pick {
             Pick::One => None,
             Pick::Several => Some(false),
@@ -46,7 +48,8 @@ impl ChoicesAsk {
         if ticked.is_some() {
             options.push(MenuOption { label: "The ticked ones".to_owned(), ..MenuOption::default() });
         }
-        let own = MenuOption { label: "In your own words".to_owned(), takes_words: true, ..MenuOption::default() };
+        let own =
+            MenuOption { label: "In your own words".to_owned(), takes_words: true, ..MenuOption::default() };
         options.push(own);
         Menu::new(options)
     }
@@ -69,12 +72,17 @@ impl ChoicesAsk {
     }
 
     fn picked(&mut self, picked: Picked) -> Answered {
-        let several = self.choices.questions.get(self.answers.len()).is_some_and(|question| question.pick == Pick::Several);
+        let several = self
+            .choices
+            .questions
+            .get(self.answers.len())
+            .is_some_and(|question| question.pick == Pick::Several);
         let chose = match picked {
             Picked::Nothing => return Answered::Not,
             Picked::Passed => return Answered::Passed,
             Picked::Tick(at) => {
-                if let Some(ticked) = self.menu.options.get_mut(at).and_then(|option| option.ticked.as_mut()) {
+                if let Some(ticked) = self.menu.options.get_mut(at).and_then(|option| option.ticked.as_mut())
+                {
                     *ticked = !*ticked;
                 }
                 return Answered::Not;
@@ -87,7 +95,9 @@ impl ChoicesAsk {
             Picked::Option(at) if several => {
                 let mut options = self.ticked();
                 // A single one is meant where enter is pressed on it and nothing is ticked.
-                if options.is_empty() && self.menu.options.get(at).is_some_and(|option| option.ticked.is_some()) {
+                if options.is_empty()
+                    && self.menu.options.get(at).is_some_and(|option| option.ticked.is_some())
+                {
                     options.push(at);
                 }
                 Chose { options, said: None }
@@ -153,7 +163,11 @@ impl ChoicesAsk {
             for (line_at, text) in question.question.lines().enumerate() {
                 let sign = if line_at == 0 { "? " } else { "  " };
                 let number = if line_at == 0 { number.as_str() } else { "" };
-                let spans = [Span::new(sign, Role::Warning), Span::new(number, Role::Faint), Span::new(text, Look::default().bold())];
+                let spans = [
+                    Span::new(sign, Role::Warning),
+                    Span::new(number, Role::Faint),
+                    Span::new(text, Look::default().bold()),
+                ];
                 live.lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
             }
         }

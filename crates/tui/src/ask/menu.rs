@@ -59,7 +59,9 @@ impl Menu {
         }
         let last = self.options.len().saturating_sub(1);
         match key.code {
-            KeyCode::Char('c' | 'z' | 'l' | 'o') if key.modifiers.contains(KeyModifiers::CONTROL) => Picked::Passed,
+            KeyCode::Char('c' | 'z' | 'l' | 'o') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                Picked::Passed
+            }
             KeyCode::Up | KeyCode::Char('k') => self.mark(self.at.checked_sub(1).unwrap_or(last)),
             KeyCode::Down | KeyCode::Char('j') => self.mark(if self.at == last { 0 } else { self.at + 1 }),
             KeyCode::Home => self.mark(0),
@@ -74,7 +76,9 @@ impl Menu {
                 }
                 _ => Picked::Nothing,
             },
-            KeyCode::Tab if self.options.get(self.at).is_some_and(|option| option.takes_words) => self.take(self.at),
+            KeyCode::Tab if self.options.get(self.at).is_some_and(|option| option.takes_words) => {
+                self.take(self.at)
+            }
             _ => Picked::Nothing,
         }
     }
@@ -82,7 +86,8 @@ impl Menu {
     /// A line that answers: a number, words of the user's own, or a number with words behind it.
     pub(crate) fn line(&mut self, text: &str) -> Picked {
         let text = text.trim();
-        let (first, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest.trim()));
+        let (first, rest) =
+            text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest.trim()));
         let number = first.parse::<usize>().ok().filter(|number| (1..=self.options.len()).contains(number));
         let own = self.options.iter().any(|option| option.takes_words);
         match number.and_then(|number| Some((number - 1, self.options.get(number - 1)?))) {
@@ -136,7 +141,9 @@ impl Menu {
         let words = self.words.as_mut().map(|editor| editor.view(width.saturating_sub(INDENT).max(1), 5));
         let all = 0..self.options.len();
         let mut blocks: Vec<Vec<Line>> = all.filter_map(|at| self.option(at, words.as_ref())).collect();
-        let height = |blocks: &[Vec<Line>]| blocks.iter().flatten().map(|line| wrapped(line, width, Long::Split).len()).sum::<usize>();
+        let height = |blocks: &[Vec<Line>]| {
+            blocks.iter().flatten().map(|line| wrapped(line, width, Long::Split).len()).sum::<usize>()
+        };
         if height(&blocks) + QUESTION > rows {
             let others = blocks.iter_mut().enumerate().filter(|(at, _)| *at != self.at);
             for line in others.flat_map(|(_, block)| block) {
@@ -169,7 +176,10 @@ impl Menu {
             Some(true) => "[x] ",
         };
         let look = if marked { Look::of(Role::Accent).bold() } else { Look::default() };
-        let mut spans = vec![Span::new(sign, Role::Accent), Span::new(format!("{}. {tick}{}", at + 1, option.label), look)];
+        let mut spans = vec![
+            Span::new(sign, Role::Accent),
+            Span::new(format!("{}. {tick}{}", at + 1, option.label), look),
+        ];
         if !option.detail.is_empty() {
             spans.push(Span::new(format!("  {}", option.detail), Role::Faint));
         }

@@ -21,7 +21,10 @@ pub(crate) struct Permission {
 impl Permission {
     pub(crate) fn new(ask: PermissionAsk) -> Self {
         let (mut answers, mut options) = (vec![Answer::Once], vec![option("Yes, this once", "")]);
-        let lastings = [(Lasting::Session, "Yes, and until this session ends"), (Lasting::Always, "Yes, and from now on in this project")];
+        let lastings = [
+            (Lasting::Session, "Yes, and until this session ends"),
+            (Lasting::Always, "Yes, and from now on in this project"),
+        ];
         if !ask.always_asks {
             for (at, offer) in ask.offers.iter().enumerate() {
                 for (lasting, label) in lastings {
@@ -76,8 +79,12 @@ impl Permission {
             let changed = diff::files(&self.ask.changes, diff::Extent::All);
             return changed.into_iter().map(|line| line.behind(&indent)).collect();
         }
-        let commands: Vec<&String> =
-            self.ask.doing.iter().filter_map(|doing| if let Doing::Runs(what) = doing { Some(what) } else { None }).collect();
+        let commands: Vec<&String> = self
+            .ask
+            .doing
+            .iter()
+            .filter_map(|doing| if let Doing::Runs(what) = doing { Some(what) } else { None })
+            .collect();
         if !commands.is_empty() {
             let line = |line: &str| Line::of(format!("  {line}"), Role::Code);
             return commands.iter().flat_map(|command| command.lines()).map(line).collect();
@@ -87,7 +94,11 @@ impl Permission {
             Value::Object(input) => input.iter().map(|(key, value)| field(key, value)).collect(),
             other => vec![other.to_string()],
         };
-        pretty.iter().flat_map(|text| text.lines()).map(|line| Line::of(format!("  {line}"), Role::Code)).collect()
+        pretty
+            .iter()
+            .flat_map(|text| text.lines())
+            .map(|line| Line::of(format!("  {line}"), Role::Code))
+            .collect()
     }
 
     pub(crate) fn key(&mut self, key: KeyEvent) -> Answered {
@@ -142,7 +153,8 @@ impl Permission {
 
 /// What an offer would allow, as the end of a sentence.
 fn allows(says: &str) -> String {
-    says.strip_prefix("lets the agent ").map_or_else(|| format!(": {says}"), |may| format!(" the agent may {may}"))
+    says.strip_prefix("lets the agent ")
+        .map_or_else(|| format!(": {says}"), |may| format!(" the agent may {may}"))
 }
 
 fn option(label: &str, detail: &str) -> MenuOption {

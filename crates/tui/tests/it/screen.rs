@@ -24,7 +24,8 @@ impl Pair {
     }
 
     fn frame(&mut self, done: &[&str], live: &[&str], cursor: Option<(usize, usize)>) {
-        let lines = |texts: &[&str]| -> Vec<Line> { texts.iter().map(|text| Line::of(text, Role::Plain)).collect() };
+        let lines =
+            |texts: &[&str]| -> Vec<Line> { texts.iter().map(|text| Line::of(text, Role::Plain)).collect() };
         let bytes = self.screen.frame(&lines(done), &Live { lines: lines(live), cursor });
         self.written = bytes.len();
         self.terminal.process(bytes.as_bytes());
@@ -66,7 +67,10 @@ fn finished_lines_go_to_the_scrollback_and_the_live_region_stays_below() {
     }
     assert_eq!(pair.seen(), "line 7\nline 8\nline 9\n> \nstatus");
     assert_eq!(pair.terminal.screen().cursor_position(), (3, 2));
-    let all: Vec<String> = (0..10).map(|at| format!("line {at}")).chain(["> ".trim_end().to_owned(), "status".to_owned()]).collect();
+    let all: Vec<String> = (0..10)
+        .map(|at| format!("line {at}"))
+        .chain(["> ".trim_end().to_owned(), "status".to_owned()])
+        .collect();
     assert_eq!(pair.everything().iter().map(|row| row.trim_end().to_owned()).collect::<Vec<_>>(), all);
 }
 

@@ -12,7 +12,8 @@ const AT_MOST: usize = 300_000;
 /// The files and folders of the workspace, without those that ignore files name.
 pub(super) fn all(_: &Ground) -> Files {
     let Ok(root) = workspace() else { return Files::default() };
-    let walk = WalkBuilder::new(&root).hidden(false).filter_entry(|entry| entry.file_name() != ".git").build();
+    let walk =
+        WalkBuilder::new(&root).hidden(false).filter_entry(|entry| entry.file_name() != ".git").build();
     let name = |entry: ignore::DirEntry| {
         let path = entry.path().strip_prefix(&root).ok()?.to_str()?;
         let folder = entry.file_type().is_some_and(|kind| kind.is_dir());

@@ -8,9 +8,9 @@ use rail_config::found::from_environment;
 use rail_config::{Env, Inputs, Places, check};
 use rail_stdx::{Access, replace};
 
+use crate::Failure;
 use crate::agent::open::Prepared;
 use crate::output::harmless;
-use crate::Failure;
 
 /// The inputs without the keys that the user does not want to be used. A key that was found and that nobody configured is named and asked about once.
 pub(super) fn allowed_keys(inputs: Inputs) -> Result<Inputs, Failure> {
@@ -81,7 +81,10 @@ pub(super) fn notes(prepared: &Prepared) -> Vec<String> {
     let listed = loaded.listed_providers(prepared.env.home());
     let line = |one: &rail_config::ListedProvider<'_>| format!("- {}: {}", one.provider.name, one.origin);
     let found: Vec<String> = listed.iter().map(line).collect();
-    vec![format!("Nothing is configured; this was found and is used:\n\n{}\n\n`rail init` writes a configuration.", found.join("\n"))]
+    vec![format!(
+        "Nothing is configured; this was found and is used:\n\n{}\n\n`rail init` writes a configuration.",
+        found.join("\n")
+    )]
 }
 
 const NOTHING: &str = "\
@@ -95,6 +98,8 @@ const NOTHING: &str = "\
 
 /// Keeps a theme in the user's configuration.
 pub(super) fn keep_theme(prepared: &Prepared, name: &str) -> Result<(), String> {
-    let Some(places) = &prepared.loaded.places else { return Err("there is no home folder to keep the theme in".to_owned()) };
+    let Some(places) = &prepared.loaded.places else {
+        return Err("there is no home folder to keep the theme in".to_owned());
+    };
     rail_config::keep_theme(places, name).map_err(|error| error.to_string())
 }

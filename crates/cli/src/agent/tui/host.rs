@@ -61,7 +61,9 @@ impl Host {
             Some(Ok(Done::News(news))) => self.tell(news),
             Some(Ok(Done::Became(became))) => self.became(became),
             Some(Ok(Done::Shell)) => self.shell = None,
-            Some(Err(error)) => self.tell(News::Failed(format!("that broke off: {error}; this is a fault of rail"))),
+            Some(Err(error)) => {
+                self.tell(News::Failed(format!("that broke off: {error}; this is a fault of rail")))
+            }
         }
     }
 
@@ -145,9 +147,11 @@ impl Host {
             Became::Done(done) => {
                 let news = match done.reason {
                     Reason::Answered => News::Say(done.text),
-                    Reason::TurnLimit | Reason::Budget | Reason::Refused | Reason::Interrupted | Reason::Failed => {
-                        News::Failed(done.text)
-                    }
+                    Reason::TurnLimit
+                    | Reason::Budget
+                    | Reason::Refused
+                    | Reason::Interrupted
+                    | Reason::Failed => News::Failed(done.text),
                 };
                 return self.tell(news);
             }

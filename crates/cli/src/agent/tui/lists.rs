@@ -64,7 +64,12 @@ impl<'a> Known<'a> {
             value: String::new(),
             label: "routed".to_owned(),
             detail: "each request to the model that suits it".to_owned(),
-            more: self.routing().chains.keys().map(|name| format!("{name}: {}", self.first_of(name))).collect(),
+            more: self
+                .routing()
+                .chains
+                .keys()
+                .map(|name| format!("{name}: {}", self.first_of(name)))
+                .collect(),
         };
         let item = |name: &String| Item {
             value: name.clone(),
@@ -105,7 +110,11 @@ impl<'a> Known<'a> {
                     "closed" => "healthy".to_owned(),
                     other => format!("circuit {other}"),
                 });
-                said.extend(kept.failure_rate.filter(|rate| *rate > 0.0).map(|rate| format!("{:.0} % failed", rate * 100.0)));
+                said.extend(
+                    kept.failure_rate
+                        .filter(|rate| *rate > 0.0)
+                        .map(|rate| format!("{:.0} % failed", rate * 100.0)),
+                );
                 said.extend(kept.latency_ms.map(|latency| format!("{latency} ms")));
             }
         }
@@ -115,7 +124,9 @@ impl<'a> Known<'a> {
 
     fn price(&self, target: &Target) -> String {
         let routing = self.routing();
-        let Some(provider) = routing.providers.get(&target.provider) else { return "no such provider".to_owned() };
+        let Some(provider) = routing.providers.get(&target.provider) else {
+            return "no such provider".to_owned();
+        };
         match &routing.profiles.of(provider, &target.model).price {
             Some(price) => format!("${} in, ${} out a million tokens", price.input, price.output),
             None if provider.is_free() => "free".to_owned(),
@@ -146,7 +157,8 @@ pub(super) fn messages(ground: &Ground) -> Result<Vec<Item>, String> {
 /// Earlier sessions of this folder, the newest first.
 pub(super) fn sessions(ground: &Ground) -> Result<Vec<Item>, String> {
     let cwd = workspace().map_err(|_| "the working folder is gone".to_owned())?;
-    let listing = rail_journal::list(&ground.prepared.state.join("sessions"), Some(&cwd)).map_err(|error| error.to_string())?;
+    let listing = rail_journal::list(&ground.prepared.state.join("sessions"), Some(&cwd))
+        .map_err(|error| error.to_string())?;
     let mut sessions = listing.sessions;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last));
     let own = ground.live.as_ref().map(|live| live.folder.clone());
@@ -156,7 +168,11 @@ pub(super) fn sessions(ground: &Ground) -> Result<Vec<Item>, String> {
         let id = session.id.to_string();
         Item {
             label: session.title.clone().unwrap_or_else(|| id.clone()),
-            detail: format!("{} ago, {} messages", age(now.saturating_sub(session.last.0 / 1000)), session.turns),
+            detail: format!(
+                "{} ago, {} messages",
+                age(now.saturating_sub(session.last.0 / 1000)),
+                session.turns
+            ),
             value: id,
             more: Vec::new(),
         }

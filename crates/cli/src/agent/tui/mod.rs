@@ -10,7 +10,8 @@ mod host;
 mod lists;
 mod shell;
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{self, IsTerminal, stdin, stdout};
+use std::pin::Pin;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
@@ -20,7 +21,7 @@ use rail_proto::{Command, SessionEvent};
 use rail_tui::complete::CommandInfo;
 use rail_tui::input::Keys;
 use rail_tui::theme::Theme;
-use rail_tui::{End, Extent, News, Start, Wires};
+use rail_tui::{End, Extent, News, Start, Want, Wires};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -82,14 +83,21 @@ fn session(prepared: Prepared, flags: &AgentFlags) -> Result<End, Failure> {
     let first = flags.prompt.clone().map(|text| (text, images));
     let ended = runtime.block_on(Box::pin(async {
         let talk = Talk { ground, agent, handle, first };
-        if plain { talk.plainly(start).await } else { talk.run(start, theme).await }
+        let (wires, ends) = talk.wires();
+        let interface: Interface = if plain {
+            Box::pin(rail_tui::run_plain(start, wires))
+        } else {
+            Box::pin(rail_tui::run(start, theme, wires))
+        };
+        Box::pin(talk.serve(ends, interface)).await
     }));
     runtime.shutdown_background();
     ended
 }
 
 fn start(prepared: &Prepared, flags: &AgentFlags) -> Start {
-    let info = |offered: slash::Offered| CommandInfo { name: offered.name, hint: offered.hint, help: offered.help };
+    let info =
+        |offered: slash::Offered| CommandInfo { name: offered.name, hint: offered.hint, help: offered.help };
     Start {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         home: prepared.env.home().map(|home| home.display().to_string()),
@@ -114,38 +122,39 @@ struct Talk {
     first: Option<(String, Vec<rail_model::Part>)>,
 }
 
+/// An interface that runs to its end.
+type Interface = Pin<Box<dyn Future<Output = io::Result<End>>>>;
+
 /// The wires of an interface, seen from here.
 struct Ends {
     events: mpsc::UnboundedSender<SessionEvent>,
-    wants: mpsc::UnboundedReceiver<rail_tui::Want>,
+    wants: mpsc::UnboundedReceiver<Want>,
+    news: mpsc::UnboundedSender<News>,
 }
 
 impl Talk {
-    async fn run(self, start: Start, theme: Option<Theme>) -> Result<End, Failure> {
-        let (wires, ends, news) = wires(&self.handle, &self.ground);
-        self.serve(ends, news, rail_tui::run(start, theme, wires)).await
-    }
-
-    async fn plainly(self, start: Start) -> Result<End, Failure> {
-        let (wires, ends, news) = wires(&self.handle, &self.ground);
-        self.serve(ends, news, rail_tui::run_plain(start, wires)).await
+    fn wires(&self) -> (Wires, Ends) {
+        let (events_to, events) = mpsc::unbounded_channel();
+        let (wants_to, wants) = mpsc::unbounded_channel();
+        let (news_to, news) = mpsc::unbounded_channel();
+        // What would be told on stderr would stand in the middle of the screen.
+        let told = news_to.clone();
+        output::to(Box::new(move |text| drop(told.send(News::Failed(text.to_owned())))));
+        let edit = editor::edit(self.ground.prepared.env.clone());
+        let wires = Wires { commands: self.handle.commands.clone(), events, wants: wants_to, news, edit };
+        (wires, Ends { events: events_to, wants, news: news_to })
     }
 
     /// Carries what the interface and the session say to each other, until the interface ends.
-    async fn serve(
-        self,
-        mut ends: Ends,
-        news: mpsc::UnboundedSender<News>,
-        interface: impl Future<Output = std::io::Result<End>>,
-    ) -> Result<End, Failure> {
+    async fn serve(self, ends: Ends, mut interface: Interface) -> Result<End, Failure> {
         let Self { ground, agent, mut handle, first } = self;
+        let Ends { events, mut wants, news } = ends;
         let mut host = Host::new(ground, &agent, handle.commands.clone(), news);
         let mut running = JoinSet::new();
-        running.spawn(agent.run());
+        running.spawn(Box::pin(agent.run()));
         if let Some((text, images)) = first {
             host.said(text, images);
         }
-        tokio::pin!(interface);
         let ended = loop {
             tokio::select! {
                 biased;
@@ -154,31 +163,23 @@ impl Talk {
                     Some(numbered) => {
                         host.event(&numbered.event);
                         // The interface is there until it says that it is not.
-                        let _ = ends.events.send(numbered.event);
+                        let _ = events.send(numbered.event);
                     }
                     None => break Ok(End::Quit),
                 },
-                Some(want) = ends.wants.recv() => host.want(want),
+                Some(want) = wants.recv() => host.want(want),
                 () = host.work() => {}
             }
         };
         output::to_stderr();
+        // A session that has ended already needs no word.
         let _ = handle.commands.send(Command::End);
-        let closed = async { while handle.events.recv().await.is_some_and(|numbered| numbered.event != SessionEvent::Closed) {} };
+        let closed = async {
+            while handle.events.recv().await.is_some_and(|numbered| numbered.event != SessionEvent::Closed) {}
+        };
+        // Whatever does not end in time ends with the process.
         let _ = tokio::time::timeout(LAST_WORDS, closed).await;
         let _ = tokio::time::timeout(LAST_WORDS, running.join_next()).await;
         Ok(ended.context("the terminal can't be used")?)
     }
-}
-
-fn wires(handle: &Handle, ground: &Ground) -> (Wires, Ends, mpsc::UnboundedSender<News>) {
-    let (events_to, events) = mpsc::unbounded_channel();
-    let (wants_to, wants) = mpsc::unbounded_channel();
-    let (news_to, news) = mpsc::unbounded_channel();
-    // What would be told on stderr would stand in the middle of the screen.
-    let told = news_to.clone();
-    output::to(Box::new(move |text| drop(told.send(News::Failed(text.to_owned())))));
-    let edit = editor::edit(ground.prepared.env.clone());
-    let wires = Wires { commands: handle.commands.clone(), events, wants: wants_to, news, edit };
-    (wires, Ends { events: events_to, wants }, news_to)
 }

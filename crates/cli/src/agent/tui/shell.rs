@@ -25,7 +25,10 @@ impl Running {
     /// Starts a command as the user would in a shell of their own: it is not confined.
     pub(super) fn start(command: &str, env: &Env) -> Result<Self, String> {
         let cwd = workspace().map_err(|_| "the working folder is gone".to_owned())?;
-        let shell = env.get("SHELL").filter(|shell| shell.ends_with("/bash") || shell.ends_with("/zsh")).unwrap_or("/bin/sh");
+        let shell = env
+            .get("SHELL")
+            .filter(|shell| shell.ends_with("/bash") || shell.ends_with("/zsh"))
+            .unwrap_or("/bin/sh");
         let variables = env.all().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let groups = Groups::new();
         let launch = Launch {

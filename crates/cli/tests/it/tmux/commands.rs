@@ -32,7 +32,9 @@ fn a_model_is_picked_with_its_chain_health_and_price_in_sight() {
     pane.types("cod");
     pane.until("one is left", |screen| screen.contains("1 of "));
     pane.presses("Enter");
-    pane.until("the status line says so", |screen| screen.trim_end().lines().last().is_some_and(|line| line.contains("coding")));
+    pane.until("the status line says so", |screen| {
+        screen.trim_end().lines().last().is_some_and(|line| line.contains("coding"))
+    });
 }
 
 #[test]
@@ -86,7 +88,9 @@ fn another_session_is_opened_and_shows_what_was_said() {
     pane.until("the answer", |screen| screen.matches("the first talk").count() >= 2);
     pane.types("/clear");
     pane.presses("Enter");
-    pane.until("a new session", |screen| screen.matches("Switchrail").count() == 2 && screen.contains("what is to be done?"));
+    pane.until("a new session", |screen| {
+        screen.matches("Switchrail").count() == 2 && screen.contains("what is to be done?")
+    });
     pane.types("/resume");
     pane.presses("Enter");
     pane.sees("Which session?");
@@ -111,7 +115,10 @@ fn a_command_of_ones_own_goes_along_with_the_next_words() {
     pane.until("the answer", |screen| screen.contains("1 turn"));
     let asked = models.requests();
     let asked = format!("{:?}", asked.last().unwrap().request().unwrap().messages);
-    assert!(asked.contains("echo $((40 + 2))") && asked.contains("42") && asked.contains("exit code 3"), "{asked}");
+    assert!(
+        asked.contains("echo $((40 + 2))") && asked.contains("42") && asked.contains("exit code 3"),
+        "{asked}"
+    );
     // One that does not end is stopped.
     pane.types("!echo begun; sleep 600");
     pane.presses("Enter");

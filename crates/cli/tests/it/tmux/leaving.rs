@@ -13,7 +13,10 @@ pub(super) fn is_given_back(pane: &Pane) {
     pane.types("stty -a | tr ';' '\\n' | grep -o -w -E '.?(icanon|echo|isig)' | tr '\\n' ' '");
     pane.presses("Enter");
     pane.sees("isig icanon echo");
-    assert_eq!(pane.tmux(&["display-message", "-p", "#{cursor_flag}#{bracket_paste_flag}"]).trim().get(..1), Some("1"));
+    assert_eq!(
+        pane.tmux(&["display-message", "-p", "#{cursor_flag}#{bracket_paste_flag}"]).trim().get(..1),
+        Some("1")
+    );
 }
 
 #[test]
@@ -30,7 +33,9 @@ fn ctrl_c_twice_and_ctrl_d_end_it() {
     pane.tmux(&["clear-history"]);
     pane.presses("C-l");
     pane.rail("-c");
-    pane.until("no session yet", |screen| screen.contains("there is no session") || screen.contains("what is to be done?"));
+    pane.until("no session yet", |screen| {
+        screen.contains("there is no session") || screen.contains("what is to be done?")
+    });
     pane.rail("");
     pane.sees("what is to be done?");
     pane.presses("C-d");
@@ -42,7 +47,9 @@ fn a_signal_ends_it_and_gives_the_terminal_back() {
     if !is_there() {
         return;
     }
-    let models = Models::start(vec![Turn::stall(vec![text("half an")]).reached("begun"), Turn::echo().repeat()]).unwrap();
+    let models =
+        Models::start(vec![Turn::stall(vec![text("half an")]).reached("begun"), Turn::echo().repeat()])
+            .unwrap();
     let pane = Pane::with_rail(home(&models), 80, 24);
     pane.types("go");
     pane.presses("Enter");
@@ -69,7 +76,9 @@ fn it_is_suspended_and_goes_on() {
     pane.until("the shell's answer", |screen| screen.lines().any(|line| line == "the shell is here"));
     pane.types("fg");
     pane.presses("Enter");
-    pane.until("the input line again", |screen| screen.trim_end().lines().rev().take(3).any(|line| line.starts_with("› half a thought")));
+    pane.until("the input line again", |screen| {
+        screen.trim_end().lines().rev().take(3).any(|line| line.starts_with("› half a thought"))
+    });
     pane.types(" goes on");
     pane.presses("Enter");
     pane.until("the answer", |screen| screen.matches("half a thought goes on").count() >= 2);
@@ -115,7 +124,9 @@ fn child_of(process: &str) -> String {
 
 fn children_of(process: &str) -> Vec<String> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    let of = |thread: std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("children")).unwrap_or_default()
+    };
     let all: String = threads.filter_map(Result::ok).map(of).collect();
     all.split_whitespace().map(str::to_owned).collect()
 }

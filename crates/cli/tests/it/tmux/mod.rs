@@ -3,7 +3,7 @@
 mod commands;
 mod first;
 mod leaving;
-mod panic;
 mod pane;
+mod panic;
 mod plain;
 mod task;

@@ -19,11 +19,17 @@ pub(super) struct Pane {
 }
 
 /// Whether there is a tmux. On a machine of CI there is.
+#[expect(clippy::disallowed_methods, reason = "whether this is CI is no setting of the product")]
 pub(super) fn is_there() -> bool {
-    let found = tmux_command().arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let found = tmux_command()
+        .arg("-V")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
     assert!(found || std::env::var_os("CI").is_none(), "tmux is missing; install the package `tmux`");
     if !found {
-        println!("skipped: there is no tmux");
+        eprintln!("skipped: there is no tmux");
     }
     found
 }
@@ -56,7 +62,11 @@ impl Pane {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let work = pane.home.path("work");
         let mut command = pane.command();
-        command.env_clear().envs(pane.home.variables()).env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C.UTF-8");
+        command
+            .env_clear()
+            .envs(pane.home.variables())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LC_ALL", "C.UTF-8");
         command.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, "-c"]).arg(work);
         command.arg("env PS1='shell> ' bash --norc --noprofile -i");
         assert!(command.status().unwrap().success());

@@ -22,7 +22,9 @@ fn on_a_simple_terminal_lines_are_only_added() {
     // Through a pipe there is no terminal, and that is said.
     pane.sees("there is no terminal here");
     pane.rail("");
-    pane.until("a prompt", |screen| screen.trim_end().ends_with('>') && !screen.trim_end().ends_with("shell>"));
+    pane.until("a prompt", |screen| {
+        screen.trim_end().ends_with('>') && !screen.trim_end().ends_with("shell>")
+    });
     pane.types("make it");
     pane.presses("Enter");
     pane.sees("Run this command?");

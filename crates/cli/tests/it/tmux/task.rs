@@ -17,9 +17,17 @@ fn a_task_is_done_by_keys_and_copied_from_the_scrollback() {
     }
     let code = long_code();
     let models = Models::start(vec![
-        Turn::reply(vec![text("First the greeting."), call("edit_file", json!({"file_path": "a.txt", "old_string": "hello", "new_string": "hello, world"}))]),
+        Turn::reply(vec![
+            text("First the greeting."),
+            call(
+                "edit_file",
+                json!({"file_path": "a.txt", "old_string": "hello", "new_string": "hello, world"}),
+            ),
+        ]),
         Turn::reply(vec![call("bash", json!({"command": "rm -r old"}))]),
-        Turn::reply(vec![text(format!("So it is:\n\n```rust\n{code}\n\tif x {{ y() }}\n```\n\n- one\n- two\n"))]),
+        Turn::reply(vec![text(format!(
+            "So it is:\n\n```rust\n{code}\n\tif x {{ y() }}\n```\n\n- one\n- two\n"
+        ))]),
         Turn::echo().repeat(),
     ])
     .unwrap();
@@ -55,7 +63,10 @@ fn a_task_is_done_by_keys_and_copied_from_the_scrollback() {
         let lines = copied.lines().filter(|line| line.trim_end().ends_with(once)).count();
         assert_eq!(lines, 1, "{once:?} in\n{copied}");
     }
-    assert!(copied.lines().any(|line| line == code), "code is copied as it is, without anything before it:\n{copied}");
+    assert!(
+        copied.lines().any(|line| line == code),
+        "code is copied as it is, without anything before it:\n{copied}"
+    );
 }
 
 #[test]
