@@ -183,7 +183,9 @@ fn lines() -> io::Result<mpsc::UnboundedReceiver<String>> {
 mod tests {
     use std::time::Duration;
 
-    use rail_proto::{Choice, ChoiceOption, Choices, Doing, Done, Leave, Opened, PermissionAsk, Pick, Prompt};
+    use rail_proto::{
+        Choice, ChoiceOption, Choices, Doing, Done, Leave, Opened, PermissionAsk, Pick, Prompt,
+    };
     use serde_json::json;
 
     use super::*;
@@ -222,7 +224,10 @@ mod tests {
             changes: Vec::new(),
             why: "no rule allows it".into(),
             always_asks: false,
-            offers: vec![Leave { rules: vec!["Bash(cargo test:*)".into()], says: "lets the agent run `cargo test`".into() }],
+            offers: vec![Leave {
+                rules: vec!["Bash(cargo test:*)".into()],
+                says: "lets the agent run `cargo test`".into(),
+            }],
             without_anybody: String::new(),
         };
         let option = |label: &str| ChoiceOption { label: label.into(), description: String::new() };

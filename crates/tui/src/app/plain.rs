@@ -45,7 +45,11 @@ impl App {
             lines.push(Line::of("Pick by a number; an empty line leaves.", Role::Plain));
             return Waits::Answer(texts(lines));
         }
-        if self.status.works() || self.shell.is_some() || self.status.cwd.is_empty() { Waits::Nothing } else { Waits::Words }
+        if self.status.works() || self.shell.is_some() || self.status.cwd.is_empty() {
+            Waits::Nothing
+        } else {
+            Waits::Words
+        }
     }
 
     /// Ctrl-C where there are no keys.
