@@ -25,9 +25,9 @@ pub async fn run_plain(start: Start, mut wires: Wires) -> io::Result<End> {
     let mut app = App::new(start, WIDE);
     let mut lines = lines()?;
     let mut signals = Signals::new()?;
-    let mut told = Told { waits: Waits::Nothing, doing: None };
+    let mut told = Told::default();
     loop {
-        tell(&mut app, &mut told)?;
+        tell(&mut app, &mut told, &mut stdout().lock())?;
         let turn = tokio::select! {
             biased;
             turn = signals.next() => turn,
@@ -43,11 +43,17 @@ pub async fn run_plain(start: Start, mut wires: Wires) -> io::Result<End> {
                 told.waits = Waits::Nothing;
             }
             Turn::Line(Some(line)) => {
-                told.waits = Waits::Nothing;
+                told.heard(&line);
                 app.typed(&line, now);
             }
-            Turn::Session(Some(event)) => app.event(&event, now),
-            Turn::News(Some(news)) => app.news(news),
+            Turn::Session(Some(event)) => {
+                told.sent = false;
+                app.event(&event, now);
+            }
+            Turn::News(Some(news)) => {
+                told.sent = false;
+                app.news(news);
+            }
             Turn::News(None) => {}
         }
         for out in app.take_out() {
@@ -61,7 +67,7 @@ pub async fn run_plain(start: Start, mut wires: Wires) -> io::Result<End> {
                 },
                 Out::Suspend | Out::Redraw | Out::Theme(_) => {}
                 Out::End(end) => {
-                    tell(&mut app, &mut told)?;
+                    tell(&mut app, &mut told, &mut stdout().lock())?;
                     return Ok(end);
                 }
             }
@@ -78,14 +84,24 @@ enum Turn {
 }
 
 /// What was told last of what is waited for and done.
+#[derive(Default)]
 struct Told {
     waits: Waits,
     doing: Option<String>,
+    /// Whether words were sent that nothing came of yet; nobody is asked for others before.
+    sent: bool,
+}
+
+impl Told {
+    /// The user typed a line.
+    fn heard(&mut self, line: &str) {
+        self.sent = self.waits == Waits::Words && !line.trim().is_empty();
+        self.waits = Waits::Nothing;
+    }
 }
 
 /// Prints what is finished, what is done now, and what the user is asked for, each once.
-fn tell(app: &mut App, told: &mut Told) -> io::Result<()> {
-    let mut out = stdout().lock();
+fn tell(app: &mut App, told: &mut Told, out: &mut impl Write) -> io::Result<()> {
     let finished = app.take_finished();
     if !finished.is_empty() && told.waits != Waits::Nothing {
         // The user was asked for something; that is asked again below what happened since.
@@ -94,6 +110,7 @@ fn tell(app: &mut App, told: &mut Told) -> io::Result<()> {
     }
     for line in finished {
         writeln!(out, "{}", line.text().trim_end())?;
+        told.sent = false;
     }
     let doing = app.doing().map(str::to_owned);
     if doing != told.doing {
@@ -102,7 +119,10 @@ fn tell(app: &mut App, told: &mut Told) -> io::Result<()> {
         }
         told.doing = doing;
     }
-    let waits = app.waits();
+    let waits = match app.waits() {
+        Waits::Words if told.sent => return out.flush(),
+        waits => waits,
+    };
     if waits != told.waits {
         match &waits {
             Waits::Nothing => {}
@@ -157,4 +177,125 @@ fn lines() -> io::Result<mpsc::UnboundedReceiver<String>> {
     };
     std::thread::Builder::new().name("lines".to_owned()).spawn(read_all)?;
     Ok(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rail_proto::{
+        Choice, ChoiceOption, Choices, Doing, Done, Leave, Opened, PermissionAsk, Pick, Prompt,
+    };
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is printed while these happen, with what is typed where it is asked for.
+    fn printed(steps: Vec<Result<SessionEvent, &str>>) -> String {
+        let mut app = App::new(Start { version: "1.0".into(), ..Start::default() }, WIDE);
+        let mut told = Told::default();
+        let mut out = Vec::new();
+        tell(&mut app, &mut told, &mut out).unwrap();
+        for step in steps {
+            match step {
+                Ok(event) => {
+                    told.sent = false;
+                    app.event(&event, Duration::ZERO);
+                }
+                Err(typed) => {
+                    out.extend(format!("{typed}\n").bytes());
+                    told.heard(typed);
+                    app.typed(typed, Duration::ZERO);
+                }
+            }
+            tell(&mut app, &mut told, &mut out).unwrap();
+        }
+        let text = String::from_utf8(out).unwrap();
+        text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn questions_have_numbers_and_lines_are_only_added() {
+        let ask = PermissionAsk {
+            id: "a".into(),
+            tool: "bash".into(),
+            input: json!({"command": "cargo test"}),
+            doing: vec![Doing::Runs("cargo test".into())],
+            changes: Vec::new(),
+            why: "no rule allows it".into(),
+            always_asks: false,
+            offers: vec![Leave {
+                rules: vec!["Bash(cargo test:*)".into()],
+                says: "lets the agent run `cargo test`".into(),
+            }],
+            without_anybody: String::new(),
+        };
+        let option = |label: &str| ChoiceOption { label: label.into(), description: String::new() };
+        let choices = Choices {
+            about: rail_proto::About::Question,
+            questions: vec![Choice {
+                question: "Which ones?".into(),
+                header: String::new(),
+                options: vec![option("all"), option("some")],
+                pick: Pick::Several,
+            }],
+        };
+        let steps = vec![
+            Ok(SessionEvent::Opened(Opened { cwd: "/srv/shop".into(), ..Opened::default() })),
+            Err("run the tests"),
+            Ok(SessionEvent::Prompted(Prompt::text("run the tests"))),
+            Ok(SessionEvent::Text { step: 1, text: "I **run** them.\n\nSoon".into() }),
+            Ok(SessionEvent::Permission(ask)),
+            Err("2"),
+            Ok(SessionEvent::Choice { id: "c".into(), choices }),
+            Err("2"),
+            Err("3"),
+            Ok(SessionEvent::Done(Done { turns: 1, ..Done::default() })),
+        ];
+        insta::assert_snapshot!(printed(steps), @r#"
+        Switchrail 1.0
+        /srv/shop · each request is routed · /help lists commands
+        > run the tests
+
+        › run the tests
+        (waits for a model)
+
+        I run them.
+        (writes)
+
+        ? Run this command?
+          cargo test
+          no rule allows it
+        › 1. Yes, this once
+          2. Yes, and until this session ends the agent may run `cargo test`  Bash(cargo test:*)
+          3. Yes, and from now on in this project the agent may run `cargo test`  Bash(cargo test:*)
+          4. No  esc
+          5. No, and say what to do instead
+        Answer with a number, or in your own words.
+        ? 2
+          └ yes, and until this session ends: Bash(cargo test:*)
+        ? Which ones?
+        › 1. [ ] all
+          2. [ ] some
+          3. The ticked ones
+          4. In your own words
+        Answer with a number, or in your own words.
+        ? 2
+        ? Which ones?
+        › 1. [ ] all
+          2. [x] some
+          3. The ticked ones
+          4. In your own words
+        Answer with a number, or in your own words.
+        ? 3
+
+        ? Which ones?
+          └ some
+
+        Soon
+
+        ─ 0.0s · 1 turn
+        >
+        "#);
+    }
 }

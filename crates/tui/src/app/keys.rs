@@ -49,8 +49,12 @@ impl App {
             Answered::By(command) => {
                 // What was asked stays in the conversation, and so does what was answered.
                 match (self.asks.front(), &command) {
-                    (Some(Ask::Permission(ask)), Command::Answer { answer, .. }) => self.talk.show_below(ask.told(answer)),
-                    (Some(Ask::Choices(ask)), Command::Choose { chosen, .. }) => self.talk.show(ask.told(chosen)),
+                    (Some(Ask::Permission(ask)), Command::Answer { answer, .. }) => {
+                        self.talk.show_below(ask.told(answer))
+                    }
+                    (Some(Ask::Choices(ask)), Command::Choose { chosen, .. }) => {
+                        self.talk.show(ask.told(chosen))
+                    }
                     _ => {}
                 }
                 self.out.push(Out::Send(command));

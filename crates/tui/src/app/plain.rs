@@ -6,9 +6,10 @@ use super::App;
 use crate::text::{Line, Role};
 
 /// What the user is asked for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Waits {
     /// Nothing: it works.
+    #[default]
     Nothing,
     /// Something to do.
     Words,
@@ -44,7 +45,11 @@ impl App {
             lines.push(Line::of("Pick by a number; an empty line leaves.", Role::Plain));
             return Waits::Answer(texts(lines));
         }
-        if self.status.works() || self.shell.is_some() { Waits::Nothing } else { Waits::Words }
+        if self.status.works() || self.shell.is_some() || self.status.cwd.is_empty() {
+            Waits::Nothing
+        } else {
+            Waits::Words
+        }
     }
 
     /// Ctrl-C where there are no keys.

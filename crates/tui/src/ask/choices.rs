@@ -126,14 +126,25 @@ impl ChoicesAsk {
         };
         let mut lines = Vec::new();
         for (at, question) in self.choices.questions.iter().enumerate() {
-            let spans = [Span::new("? ", Role::Warning), Span::new(&question.question, Look::default().bold())];
+            let spans =
+                [Span::new("? ", Role::Warning), Span::new(&question.question, Look::default().bold())];
             lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
             let labels = |chose: &Chose| {
-                let options = chose.options.iter().filter_map(|at| question.options.get(*at)).map(|option| option.label.clone());
+                let options = chose
+                    .options
+                    .iter()
+                    .filter_map(|at| question.options.get(*at))
+                    .map(|option| option.label.clone());
                 options.chain(chose.said.clone()).collect::<Vec<_>>().join(", ")
             };
-            let text = answers.get(at).map(labels).filter(|text| !text.is_empty()).unwrap_or("not answered".to_owned());
-            lines.extend(under(text.lines().map(|line| Line::words([Span::new(line, Role::Accent)])).collect()));
+            let text = answers
+                .get(at)
+                .map(labels)
+                .filter(|text| !text.is_empty())
+                .unwrap_or("not answered".to_owned());
+            lines.extend(under(
+                text.lines().map(|line| Line::words([Span::new(line, Role::Accent)])).collect(),
+            ));
         }
         lines
     }

@@ -124,11 +124,16 @@ impl Permission {
 
     /// The answer, as it stands below the question from then on.
     pub(crate) fn told(&self, answer: &Answer) -> Vec<Line> {
-        let offer = |at: usize| self.ask.offers.get(at).map(|offer| offer.rules.join(", ")).unwrap_or_default();
+        let offer =
+            |at: usize| self.ask.offers.get(at).map(|offer| offer.rules.join(", ")).unwrap_or_default();
         let text = match answer {
             Answer::Once | Answer::Changed { .. } => "yes, this once".to_owned(),
-            Answer::Offer { at, lasting: Lasting::Session } => format!("yes, and until this session ends: {}", offer(*at)),
-            Answer::Offer { at, lasting: Lasting::Always } => format!("yes, and from now on in this project: {}", offer(*at)),
+            Answer::Offer { at, lasting: Lasting::Session } => {
+                format!("yes, and until this session ends: {}", offer(*at))
+            }
+            Answer::Offer { at, lasting: Lasting::Always } => {
+                format!("yes, and from now on in this project: {}", offer(*at))
+            }
             Answer::No { why: None } | Answer::Nobody => "no".to_owned(),
             Answer::No { why: Some(why) } => format!("no: {why}"),
         };
