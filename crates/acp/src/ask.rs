@@ -25,7 +25,11 @@ pub(crate) fn permission(
     current: &dyn Fn(&Path) -> Option<String>,
 ) -> RequestPermissionRequest {
     let title = calls::titled(&ask.tool);
-    let mut content = calls::wanted(title, &ask.input, cwd, current);
+    // What edits change is seen in the editor's own texts; a patch of several files only the agent has read.
+    let mut content = match ask.tool.as_str() {
+        "apply_patch" if !ask.changes.is_empty() => ask.changes.iter().flat_map(calls::changes).collect(),
+        _ => calls::wanted(title, &ask.input, cwd, current),
+    };
     content.insert(0, calls::said(explained(ask)));
     let fields = ToolCallUpdateFields::new()
         .title(calls::title(title, &ask.input, cwd))

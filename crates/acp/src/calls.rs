@@ -253,7 +253,7 @@ fn first_change(hunk: &Hunk) -> usize {
 }
 
 /// The changed places of a file, each with the lines around it.
-fn changes(file: &FileChange) -> Vec<ToolCallContent> {
+pub(crate) fn changes(file: &FileChange) -> Vec<ToolCallContent> {
     let side = |hunk: &Hunk, not: Mark| -> String {
         hunk.lines.iter().filter(|line| line.mark != not).map(|line| format!("{}\n", line.text)).collect()
     };
