@@ -149,3 +149,16 @@ impl App {
         self.talk.show_last();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+
+    #[test]
+    fn the_documentation_lists_the_same_keys() {
+        let page = include_str!("../../../../docs/tui.md");
+        for row in KEYS.lines() {
+            assert!(page.lines().any(|line| line == row), "docs/tui.md: {row}");
+        }
+    }
+}

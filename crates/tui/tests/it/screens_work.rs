@@ -186,22 +186,22 @@ pub(crate) fn models() -> Vec<Step> {
         detail: detail.into(),
         more: more.iter().map(|line| (*line).to_owned()).collect(),
     };
+    let (coder, local) = ("openrouter,qwen3-coder", "local,qwen2.5-coder:32b");
+    let fares = "healthy · 640 ms · $0.2 in, $0.8 out a million tokens";
     let items = vec![
         item(
             "code",
-            "virtual · 3 targets",
-            &[
-                "openrouter,qwen3-coder → local,qwen2.5-coder:32b → openai,gpt-4.1-mini",
-                "healthy · answered 2m ago · $0.20 / $0.80 per million tokens",
-                "used for edits and tool calls",
-            ],
+            &format!("{coder} and 1 behind it"),
+            &[&format!("1. {coder}  {fares}"), &format!("2. {local}  circuit open · 50 % failed · free")],
         ),
-        item("fast", "virtual · 2 targets", &["groq,llama-3.3-70b → local,qwen2.5:7b"]),
-        item("openrouter,qwen3-coder", "262k window · $0.20 / $0.80", &["healthy"]),
+        item("fast", "groq,llama-3.3-70b", &["1. groq,llama-3.3-70b  not asked lately · price not known"]),
+        item(coder, fares, &[]),
         item(
-            "local,qwen2.5-coder:32b",
-            "32k window · free",
-            &["down since 4m: connection refused at 127.0.0.1:11434; asked again in 20s"],
+            local,
+            "circuit open · 50 % failed · free",
+            &[
+                "last failure: connection refused at 127.0.0.1:11434; is the server of the model running on this machine?",
+            ],
         ),
     ];
     script![opened(), News::Picker(PickerKind::Models, items)]
