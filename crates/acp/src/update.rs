@@ -19,6 +19,9 @@ use crate::calls;
 /// How many lines of what an agent did are shown with the call that set it to work.
 const LINES: usize = 30;
 
+/// The longest title, in characters.
+const TITLE: usize = 80;
+
 /// Makes updates of events.
 pub(crate) struct Teller {
     editor: Arc<Editor>,
@@ -29,6 +32,8 @@ pub(crate) struct Teller {
     message: (u64, u64),
     cost_usd: f64,
     compactions: u64,
+    /// Whether the client knows a title.
+    has_title: bool,
 }
 
 /// A call that runs.
@@ -41,7 +46,15 @@ struct Running {
 
 impl Teller {
     pub(crate) fn new(editor: Arc<Editor>, cwd: PathBuf) -> Self {
-        Self { editor, cwd, calls: BTreeMap::new(), message: (0, 0), cost_usd: 0.0, compactions: 0 }
+        Self {
+            editor,
+            cwd,
+            calls: BTreeMap::new(),
+            message: (0, 0),
+            cost_usd: 0.0,
+            compactions: 0,
+            has_title: false,
+        }
     }
 
     /// What a client is told of an event. Questions and ends are answers and requests, and no updates; modes and models are told
@@ -77,8 +90,16 @@ impl Teller {
                 self.line(&ended.id, took)
             }
             SessionEvent::Todos(todos) => vec![plan(todos)],
-            SessionEvent::Title(title) => {
-                vec![SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title.clone()))]
+            SessionEvent::Title(title) => self.titled(title),
+            SessionEvent::Prompted(prompt) => {
+                let line = prompt
+                    .parts
+                    .iter()
+                    .find_map(|part| part.as_text()?.lines().map(str::trim).find(|line| !line.is_empty()));
+                match line.filter(|_| !self.has_title) {
+                    Some(line) => self.titled(&line.chars().take(TITLE).collect::<String>()),
+                    None => Vec::new(),
+                }
             }
             SessionEvent::Compacting => self.compacting(),
             SessionEvent::Compacted(compacted) => {
@@ -88,12 +109,12 @@ impl Teller {
                 );
                 self.compacted(CompactionStatus::Completed, &text)
             }
-            SessionEvent::Opened(opened) => match &opened.mended {
-                Some(mended) => self.notice(NoticeSeverity::Warning, mended),
-                None => Vec::new(),
-            },
+            SessionEvent::Opened(opened) => {
+                // One that goes on has its title from before.
+                self.has_title = opened.resumed;
+                self.notice(NoticeSeverity::Warning, opened.mended.as_deref().unwrap_or_default())
+            }
             SessionEvent::Restored(_)
-            | SessionEvent::Prompted(_)
             | SessionEvent::Queued(_)
             | SessionEvent::Asking { .. }
             | SessionEvent::Routed(_)
@@ -109,6 +130,11 @@ impl Teller {
             | SessionEvent::Done(_)
             | SessionEvent::Closed => Vec::new(),
         }
+    }
+
+    fn titled(&mut self, title: &str) -> Vec<SessionUpdate> {
+        self.has_title = true;
+        vec![SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title.to_owned()))]
     }
 
     fn chunk(&mut self, step: u64, text: &str) -> ContentChunk {
@@ -269,4 +295,134 @@ pub(crate) fn plan(todos: &[Todo]) -> SessionUpdate {
         PlanEntry::new(todo.content.clone(), PlanEntryPriority::Medium, status)
     };
     SessionUpdate::Plan(Plan::new(todos.iter().map(entry).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol_schema::v1::ClientCapabilities;
+    use rail_model::{CallId, CallKind, ToolResult};
+    use rail_proto::{AgentBegan, AgentEnded, Compacted, Finish, Prompt, Shown, Window};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::client::Client;
+
+    fn teller(can: Value) -> Teller {
+        let can: ClientCapabilities = serde_json::from_value(can).unwrap();
+        let editor = Editor::new(Arc::new(Client::new().0), "s".to_owned(), can);
+        Teller::new(Arc::new(editor), "/srv".into())
+    }
+
+    fn told(teller: &mut Teller, event: SessionEvent) -> Value {
+        serde_json::to_value(teller.event(&event)).unwrap()
+    }
+
+    fn text(text: &str) -> SessionEvent {
+        SessionEvent::Text { step: 1, text: text.to_owned() }
+    }
+
+    fn start(id: &str, title: &str, input: Value) -> SessionEvent {
+        let (id, name, title) = (id.to_owned(), title.to_owned(), title.to_owned());
+        SessionEvent::ToolStart(ToolStart { step: 1, id, name, title, input })
+    }
+
+    fn end(id: &str, shown: Option<Shown>) -> SessionEvent {
+        let result = ToolResult {
+            id: CallId::Given(id.to_owned()),
+            name: None,
+            content: vec![Part::text("out")],
+            is_error: None,
+            kind: CallKind::Function,
+        };
+        let end = Finish::Done;
+        SessionEvent::ToolEnd(ToolEnd { step: 1, result, success: true, end, shown, duration_ms: 1 })
+    }
+
+    #[test]
+    fn an_answer_that_is_asked_for_again_is_another_message() {
+        let mut teller = teller(json!({"session": {"notices": {}}}));
+        assert_eq!(told(&mut teller, text("half"))[0]["messageId"], "step-1");
+        let again = told(&mut teller, SessionEvent::Restarted { step: 1, why: "it broke".to_owned() });
+        let notice = json!([{"sessionUpdate": "notice", "severity": "warning", "title": "the answer is asked for again: it broke"}]);
+        assert_eq!(again, notice);
+        assert_eq!(told(&mut teller, text("whole"))[0]["messageId"], "step-1-1");
+    }
+
+    #[test]
+    fn notes_are_notices_or_thoughts() {
+        let note = |kind| SessionEvent::Note { kind, text: "hm".to_owned() };
+        let (mut with, mut without) = (teller(json!({"session": {"notices": {}}})), teller(json!({})));
+        assert_eq!(told(&mut with, note(NoteKind::Failover))[0]["severity"], "warning");
+        assert_eq!(told(&mut with, note(NoteKind::Repair))[0]["severity"], "info");
+        let thought = told(&mut without, note(NoteKind::Guard));
+        assert_eq!(
+            (&thought[0]["sessionUpdate"], &thought[0]["content"]["text"]),
+            (&json!("agent_thought_chunk"), &json!("[hm]\n"))
+        );
+        assert_eq!(told(&mut without, note(NoteKind::Repair)), json!([]));
+    }
+
+    #[test]
+    fn what_an_agent_does_stands_with_its_call() {
+        let mut teller = teller(json!({}));
+        told(&mut teller, start("t", "Task", json!({"description": "Look"})));
+        let (id, agent) = ("t".to_owned(), "a".to_owned());
+        let (kind, description) = ("explore".to_owned(), "Look".to_owned());
+        told(
+            &mut teller,
+            SessionEvent::AgentBegan(AgentBegan { id, agent, kind, description, model: String::new() }),
+        );
+        let event = Box::new(start("inner", "Read", json!({"file_path": "/srv/a"})));
+        let shown = told(&mut teller, SessionEvent::AgentEvent { id: "t".to_owned(), event });
+        let said = shown[0]["content"][0]["content"]["text"].as_str().unwrap();
+        assert_eq!((&shown[0]["toolCallId"], said), (&json!("t"), "**Look** (explore)\n\n- Read a"));
+        let ended = AgentEnded {
+            id: "t".to_owned(),
+            tool_uses: 1,
+            tokens: 9,
+            duration_ms: 2_500,
+            ..AgentEnded::default()
+        };
+        told(&mut teller, SessionEvent::AgentEnded(ended));
+        let done = told(&mut teller, end("t", None));
+        let texts: Vec<&str> = done[0]["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|content| content["content"]["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(texts, ["**Look** (explore)\n\n- Read a\n\n1 calls, 9 tokens, 2 s", "out"]);
+    }
+
+    #[test]
+    fn usage_plans_titles_and_compactions_are_told() {
+        let mut bare = teller(json!({}));
+        let window = Window { tokens: 10, limit: Some(100) };
+        let spent = || SessionEvent::Spent(Spent { window, cost_usd: Some(0.5), ..Spent::default() });
+        told(&mut bare, spent());
+        let usage = told(&mut bare, spent());
+        assert_eq!(
+            usage,
+            json!([{"sessionUpdate": "usage_update", "used": 10, "size": 100, "cost": {"amount": 1.0, "currency": "USD"}}])
+        );
+        let unknown = SessionEvent::Spent(Spent::default());
+        assert_eq!(told(&mut bare, unknown), json!([]));
+        let todo = Todo { content: "one".to_owned(), status: TodoStatus::Completed, active_form: None };
+        assert_eq!(
+            told(&mut bare, SessionEvent::Todos(vec![todo])),
+            json!([{"sessionUpdate": "plan", "entries": [{"content": "one", "priority": "medium", "status": "completed"}]}])
+        );
+        let said = |text: &str| SessionEvent::Prompted(Prompt::text(text));
+        assert_eq!(told(&mut bare, said("\n Fix it \nnow"))[0]["title"], "Fix it");
+        assert_eq!(told(&mut bare, said("more")), json!([]));
+        assert_eq!(told(&mut bare, SessionEvent::Title("Other".to_owned()))[0]["title"], "Other");
+        let mut shows = teller(json!({"session": {"compaction": {}}}));
+        let begun = told(&mut shows, SessionEvent::Compacting);
+        assert_eq!(
+            begun,
+            json!([{"sessionUpdate": "compaction_update", "compactionId": "compaction-1", "status": "in_progress"}])
+        );
+        let over = told(&mut shows, SessionEvent::Compacted(Compacted::default()));
+        assert_eq!(over[0]["status"], "completed");
+    }
 }

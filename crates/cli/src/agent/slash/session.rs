@@ -131,10 +131,10 @@ pub(super) fn fork(ground: &Ground) -> Result<String, Failure> {
 
 /// The session as Markdown or JSON, to a file if one is named.
 pub(super) fn export(file: &str, ground: &Ground) -> Result<String, Failure> {
-    let file = (!file.is_empty()).then(|| ground.prepared.workspace.join(file));
-    let format = Format::of(file.as_deref());
+    let place = (!file.is_empty()).then(|| ground.prepared.workspace.join(file));
+    let format = Format::of(place.as_deref());
     let text = sessions::exported(ground.session()?, format, &ground.prepared.loaded.mask([]))?;
-    let Some(file) = file else { return Ok(text) };
-    sessions::write(&file, &text)?;
-    Ok(format!("written to {}\n", file.display()))
+    let Some(place) = place else { return Ok(text) };
+    sessions::write(&place, &text)?;
+    Ok(format!("written to {file}\n"))
 }
