@@ -1,5 +1,6 @@
 //! The tests of the terminal interface: what a terminal shows of it.
 
+mod bytes;
 mod complete;
 mod diff;
 mod history;

@@ -132,6 +132,19 @@ fn a_row_at_the_edge_keeps_its_last_cell() {
     assert_eq!(pair.seen(), "日本日本x\n>");
 }
 
+#[test]
+fn joined_signs_leave_nothing_behind() {
+    // This terminal gives the first sign four cells, and a heart one.
+    for sign in ["👩\u{200d}💻", "❤\u{fe0f}"] {
+        let mut pair = Pair::new(4, 20);
+        pair.frame(&[], &[&format!("{sign} abcd"), "> "], Some((1, 2)));
+        pair.frame(&[], &[&format!("{sign} abxy"), "> "], Some((1, 2)));
+        assert_eq!(pair.seen(), format!("{sign} abxy\n>"));
+        pair.frame(&[], &[&format!("{sign} a"), "> "], Some((1, 2)));
+        assert_eq!(pair.seen(), format!("{sign} a\n>"));
+    }
+}
+
 proptest! {
     /// Whatever was shown before, a frame shows what it says, and finished lines stay in order.
     #[test]
