@@ -12,6 +12,7 @@ mod snapshots;
 mod talk;
 mod timing;
 mod tokens;
+mod tui;
 mod upstream;
 mod wire;
 
@@ -45,6 +46,10 @@ fn main() -> ExitCode {
             }
             ExitCode::SUCCESS
         }
+        Some("tui") => {
+            tui::run();
+            ExitCode::SUCCESS
+        }
         Some("upstream") => {
             upstream::run();
             ExitCode::SUCCESS
@@ -54,7 +59,7 @@ fn main() -> ExitCode {
         }
         Some(other) => {
             eprintln!(
-                "no benchmark `{other}`; there are: agent, sessions, wire, repair, route, search, snapshots, tokens, upstream, gateway, gateway-memory, gateway-streams"
+                "no benchmark `{other}`; there are: agent, sessions, wire, repair, route, search, snapshots, tokens, tui, upstream, gateway, gateway-memory, gateway-streams"
             );
             ExitCode::from(2)
         }

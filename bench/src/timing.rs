@@ -16,7 +16,7 @@ pub(crate) fn shortest_wait(candidates: &mut [Box<dyn FnMut() + '_>]) -> Vec<Dur
 }
 
 /// The CPU time that this thread has used.
-fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let part = |number: i64| u64::try_from(number).unwrap_or_default();
     Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))

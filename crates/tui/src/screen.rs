@@ -12,6 +12,9 @@ use crate::text::{Line, Look, Span, width};
 use crate::theme::Theme;
 use crate::wrap::{Long, rows};
 
+/// A row of the terminal.
+type Row = Vec<Span>;
+
 /// The size of a terminal in cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
@@ -34,7 +37,7 @@ pub struct Live {
 pub struct Screen {
     size: Size,
     theme: Theme,
-    rows: Vec<Vec<Span>>,
+    rows: Vec<Row>,
     /// Where the terminal's cursor is, in rows of the live region.
     at: usize,
     column: usize,
@@ -54,7 +57,7 @@ const RESET: &str = "\u{1b}[0m";
 impl Screen {
     /// A terminal whose cursor stands at the beginning of an empty row.
     pub fn new(size: Size, theme: Theme) -> Self {
-        Self { size, theme, rows: vec![Vec::new()], at: 0, column: 0, cursor: Some((0, 0)), shown: true }
+        Self { size, theme, rows: vec![Row::new()], at: 0, column: 0, cursor: Some((0, 0)), shown: true }
     }
 
     /// Its size.
@@ -65,34 +68,39 @@ impl Screen {
     /// Another theme from the next frame on.
     pub fn set_theme(&mut self, theme: Theme) {
         self.theme = theme;
-        // Rows that are the same would not be written again.
-        self.rows.iter_mut().for_each(|row| row.push(Span::default()));
+        // What is the same would not be written again.
+        self.rows.iter_mut().flatten().for_each(|span| span.look.reverse = !span.look.reverse);
     }
 
     /// The bytes that put finished lines above the live region and bring that to what it is now; none where nothing changed.
     pub fn frame(&mut self, done: &[Line], live: &Live) -> String {
-        let (rows, cursor) = self.fitted(live);
-        if done.is_empty() && rows == self.rows && cursor == self.cursor {
+        let (live, cursor) = self.fitted(live);
+        if done.is_empty() && live == self.rows && cursor == self.cursor {
             return String::new();
         }
         let mut out = String::from(BEGIN);
         if self.shown {
             out.push_str(HIDE);
         }
-        if done.is_empty() {
-            self.change(&rows, &mut out);
-        } else {
+        let columns = self.size.columns;
+        let mut all: Vec<Row> = done.iter().flat_map(|line| rows(line, columns, Long::Leave)).collect();
+        let finished = all.len();
+        // Lines that the terminal folds, and more than it has rows, are written as they come.
+        let plain = finished + live.len() > self.size.rows || all.iter().any(|row| cells_of(row) > columns);
+        all.extend(live);
+        if plain && finished > 0 {
             self.go(0, 0, &mut out);
             out.push_str(BELOW);
-            for line in done {
-                for row in self::rows(line, self.size.columns, Long::Leave) {
-                    self.write(&row, &mut out);
-                    out.push_str("\r\n");
-                }
+            self.write_all(&all, finished, &mut out);
+        } else {
+            // What is finished was in the live region in large part: it stays where it is, and that begins below it.
+            self.change(&all, &mut out);
+            if self.at < finished {
+                self.go(finished, 0, &mut out);
             }
-            self.write_all(&rows, &mut out);
+            self.at -= finished;
         }
-        self.rows = rows;
+        self.rows = all.split_off(finished);
         self.cursor = cursor;
         self.shown = cursor.is_some();
         if let Some((row, column)) = cursor {
@@ -108,7 +116,7 @@ impl Screen {
     /// Terminals fold rows that became too long, so that the live region begins further above than it did. Rows that fit are safe whatever the terminal does.
     pub fn resize(&mut self, size: Size) -> String {
         let columns = size.columns.max(1);
-        let folded = |row: &Vec<Span>| row.iter().map(Span::width).sum::<usize>().max(1).div_ceil(columns);
+        let folded = |row: &Row| cells_of(row).max(1).div_ceil(columns);
         let above = self.rows.iter().take(self.at).map(folded).sum::<usize>() + self.column / columns;
         let mut out = String::from("\r");
         up(above, &mut out);
@@ -129,14 +137,14 @@ impl Screen {
     }
 
     fn forget(&mut self) {
-        self.rows = vec![Vec::new()];
+        self.rows = vec![Row::new()];
         (self.at, self.column) = (0, 0);
         self.cursor = Some((0, 0));
         self.shown = true;
     }
 
     /// The rows of the live region, cut to what fits, and where the cursor stands in them.
-    fn fitted(&self, live: &Live) -> (Vec<Vec<Span>>, Option<(usize, usize)>) {
+    fn fitted(&self, live: &Live) -> (Vec<Row>, Option<(usize, usize)>) {
         let columns = self.size.columns.max(1);
         let mut fitted = Vec::new();
         let mut cursor = None;
@@ -158,28 +166,19 @@ impl Screen {
     }
 
     /// Writes the rows that changed.
-    fn change(&mut self, rows: &[Vec<Span>], out: &mut String) {
-        let known = self.rows.len();
+    fn change(&mut self, rows: &[Row], out: &mut String) {
+        let mut old = std::mem::take(&mut self.rows);
+        self.shift(&mut old, rows, out);
+        let known = old.len();
         for (at, row) in rows.iter().enumerate() {
-            if at >= known {
+            let Some(old) = old.get(at) else {
                 self.go(at - 1, 0, out);
-                out.push_str("\r\n");
-                (self.at, self.column) = (at, 0);
+                self.down(1, out);
                 self.write(row, out);
                 continue;
-            }
-            let old = self.rows.get(at).cloned().unwrap_or_default();
-            if old == *row {
-                continue;
-            }
-            // Terminals do not agree on how wide some signs are, and behind these no cell is sure.
-            let same = if is_sure(&old) && is_sure(row) { common(&old, row) } else { 0 };
-            self.go(at, same, out);
-            let rest = behind(row, same);
-            self.write(&rest, out);
-            // At the very edge of the terminal a cursor stands on the last cell, which would be taken away.
-            if self.column < self.size.columns {
-                out.push_str(RIGHT);
+            };
+            if old != row {
+                self.change_row(at, old, row, out);
             }
         }
         if rows.len() < known {
@@ -188,19 +187,76 @@ impl Screen {
         }
     }
 
-    fn write_all(&mut self, rows: &[Vec<Span>], out: &mut String) {
+    /// Moves rows that only stand elsewhere now: those that go are taken out, and empty ones put in where others come.
+    fn shift(&mut self, old: &mut Vec<Row>, new: &[Row], out: &mut String) {
+        let above = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let room = old.len().min(new.len()) - above;
+        let below =
+            old.iter().rev().zip(new.iter().rev()).take(room).take_while(|(old, new)| old == new).count();
+        let gone = scrolled(
+            old.get(above..old.len() - below).unwrap_or_default(),
+            new.get(above..new.len() - below).unwrap_or_default(),
+        );
+        let gone = gone.max(if below > 0 { old.len().saturating_sub(new.len()) } else { 0 });
+        if gone > 0 {
+            self.go(above, 0, out);
+            let _ = write!(out, "\u{1b}[{gone}M");
+            old.drain(above..above + gone);
+        }
+        let come = new.len().saturating_sub(old.len());
+        if come > 0 && below > 0 {
+            self.go(old.len() - 1, 0, out);
+            self.down(come, out);
+            let at = old.len() - below;
+            self.go(at, 0, out);
+            let _ = write!(out, "\u{1b}[{come}L");
+            old.splice(at..at, std::iter::repeat_n(Row::new(), come));
+        }
+    }
+
+    /// Writes what changed of a row.
+    fn change_row(&mut self, at: usize, old: &[Span], new: &[Span], out: &mut String) {
+        // Terminals do not agree on how wide some signs are, and behind these no cell is sure.
+        let sure = is_sure(old) && is_sure(new);
+        let same = if sure { common(cells(old), cells(new), usize::MAX) } else { 0 };
+        let all = cells_of(new);
+        let as_long = sure && cells_of(old) == all;
+        let end = if as_long { all - common(cells_back(old), cells_back(new), all - same) } else { all };
+        self.go(at, same, out);
+        self.write_part(new, same, end, out);
+        // At the very edge of the terminal a cursor stands on the last cell, which would be taken away.
+        if !as_long && self.column < self.size.columns {
+            out.push_str(RIGHT);
+        }
+    }
+
+    /// Writes all rows, the first so many of which are finished.
+    fn write_all(&mut self, rows: &[Row], finished: usize, out: &mut String) {
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
                 out.push_str("\r\n");
             }
-            (self.at, self.column) = (at, 0);
+            (self.at, self.column) = (at.saturating_sub(finished), 0);
             self.write(row, out);
         }
     }
 
     fn write(&mut self, row: &[Span], out: &mut String) {
+        self.write_part(row, 0, usize::MAX, out);
+    }
+
+    /// Writes the cells of a row from one to another, where the cursor stands.
+    fn write_part(&mut self, row: &[Span], from: usize, to: usize, out: &mut String) {
         let mut last = Look::default();
+        let mut at = 0;
         for span in row {
+            let (start, end) = (at, at + span.width());
+            at = end;
+            let text =
+                if start >= from && end <= to { span.text() } else { part(span.text(), start, from, to) };
+            if text.is_empty() {
+                continue;
+            }
             if span.look != last {
                 if last != Look::default() {
                     out.push_str(RESET);
@@ -208,12 +264,18 @@ impl Screen {
                 out.push_str(&self.theme.sgr(span.look));
                 last = span.look;
             }
-            out.push_str(span.text());
-            self.column += span.width();
+            out.push_str(text);
+            self.column += width(text);
         }
         if last != Look::default() {
             out.push_str(RESET);
         }
+    }
+
+    /// Goes to the beginning of a row below, which the terminal makes where there is none.
+    fn down(&mut self, rows: usize, out: &mut String) {
+        out.extend(std::iter::repeat_n("\r\n", rows));
+        (self.at, self.column) = (self.at + rows, 0);
     }
 
     /// Moves the cursor to a cell of the live region.
@@ -242,6 +304,17 @@ fn up(rows: usize, out: &mut String) {
     }
 }
 
+/// How many rows were scrolled off the top of rows, of which the last may have changed.
+fn scrolled(old: &[Row], new: &[Row]) -> usize {
+    let kept = |gone: usize| old.len().saturating_sub(gone + 1);
+    let same = |gone: &usize| {
+        let stays = old.get(*gone..old.len() - 1).unwrap_or_default();
+        new.get(..stays.len()) == Some(stays)
+    };
+    // Moving a single row is not worth it.
+    (1..old.len()).take_while(|gone| kept(*gone) > 1).find(same).unwrap_or(0)
+}
+
 /// Whether every terminal gives the row the same cells: not all of them know signs that several characters make up, and a mark that stands
 /// alone joins whatever is before it.
 fn is_sure(row: &[Span]) -> bool {
@@ -252,33 +325,47 @@ fn is_sure(row: &[Span]) -> bool {
     row.iter().all(|span| span.text().is_ascii() || span.text().graphemes(true).all(is_sure))
 }
 
-/// How many cells two rows have in common from the left.
-fn common(old: &[Span], new: &[Span]) -> usize {
-    let cells = |row: &[Span]| -> Vec<(String, Look)> {
-        row.iter()
-            .flat_map(|span| span.text().graphemes(true).map(|text| (text.to_owned(), span.look)))
-            .collect()
-    };
-    let both = cells(old).into_iter().zip(cells(new));
-    both.take_while(|(old, new)| old == new).map(|((text, _), _)| width(&text)).sum()
+/// The cells of a row from the left.
+fn cells(row: &[Span]) -> impl Iterator<Item = (&str, Look)> {
+    row.iter().flat_map(|span| span.text().graphemes(true).map(|text| (text, span.look)))
 }
 
-/// What of a row stands behind so many cells.
-fn behind(row: &[Span], cells: usize) -> Vec<Span> {
-    let mut skipped = 0;
-    let mut rest = Vec::new();
-    for span in row {
-        let mut text = String::new();
-        for grapheme in span.text().graphemes(true) {
-            if skipped < cells {
-                skipped += width(grapheme);
-            } else {
-                text.push_str(grapheme);
-            }
+/// The cells of a row from the right.
+fn cells_back(row: &[Span]) -> impl Iterator<Item = (&str, Look)> {
+    row.iter().rev().flat_map(|span| span.text().graphemes(true).rev().map(|text| (text, span.look)))
+}
+
+fn cells_of(row: &[Span]) -> usize {
+    row.iter().map(Span::width).sum()
+}
+
+/// How many cells two rows have in common, at most so many.
+fn common<'a>(
+    old: impl Iterator<Item = (&'a str, Look)>,
+    new: impl Iterator<Item = (&'a str, Look)>,
+    at_most: usize,
+) -> usize {
+    let mut same = 0;
+    for (_, (text, _)) in old.zip(new).take_while(|(old, new)| old == new) {
+        let cells = width(text);
+        if same + cells > at_most {
+            break;
         }
-        if !text.is_empty() {
-            rest.push(Span::new(text, span.look));
-        }
+        same += cells;
     }
-    rest
+    same
+}
+
+/// What of a text that begins in one cell stands between two others.
+fn part(text: &str, start: usize, from: usize, to: usize) -> &str {
+    let place = |cell: usize| {
+        let mut at = start;
+        let before = |grapheme: &&str| {
+            let is = at < cell;
+            at += width(grapheme);
+            is
+        };
+        text.graphemes(true).take_while(before).map(str::len).sum::<usize>()
+    };
+    text.get(place(from)..place(to)).unwrap_or_default()
 }

@@ -429,7 +429,7 @@ impl Talk {
     pub(crate) fn now(&self, now: Duration, at_most: usize) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some(answer) = &self.answer {
-            let open = answer.markdown.open(self.width);
+            let open = answer.markdown.open_end(self.width, at_most);
             if !open.is_empty() && !answer.begun && self.before != Kind::Nothing {
                 lines.push(Line::empty());
             }
@@ -443,7 +443,7 @@ impl Talk {
             }
             let text = match self.extent {
                 Extent::Condensed => one_line(line),
-                Extent::Verbose => line.to_owned(),
+                Extent::Verbose => markdown::end_of(line, 2 * self.width * at_most.max(1)).into_owned(),
             };
             lines.push(Line::words([Span::new(text, look)]));
         }

@@ -130,7 +130,11 @@ impl Span {
 
     /// More text of the same look.
     pub fn push(&mut self, text: &str) {
-        self.text.push_str(&harmless(text));
+        if is_harmless(text) {
+            self.text.push_str(text);
+        } else {
+            self.text.push_str(&harmless(text));
+        }
     }
 
     /// How many cells it takes.
@@ -242,8 +246,7 @@ const TAB: &str = "    ";
 /// A text in which nothing can steer a terminal: tabs are blanks, other control characters their pictures, and marks that turn the direction of
 /// writing are named, since they can make a command look like another.
 pub fn harmless(text: &str) -> String {
-    let is_harmless = |c: char| !c.is_control() && !turns(c);
-    if text.chars().all(is_harmless) {
+    if is_harmless(text) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -258,6 +261,11 @@ pub fn harmless(text: &str) -> String {
         }
     }
     out
+}
+
+fn is_harmless(text: &str) -> bool {
+    let printed = |byte: &u8| matches!(byte, 0x20..0x7f);
+    text.as_bytes().iter().all(printed) || text.chars().all(|c| !c.is_control() && !turns(c))
 }
 
 fn turns(c: char) -> bool {

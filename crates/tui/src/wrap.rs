@@ -130,15 +130,10 @@ fn pieces(spans: &[Span]) -> Vec<Piece<'_>> {
     let mut joins = false;
     for span in spans {
         let mut rest = span.text();
-        while let Some(first) = rest.graphemes(true).next() {
-            let kind = kind(first);
-            let end = match kind {
-                Kind::Wide => first.len(),
-                Kind::Blank | Kind::Word => {
-                    let stop = rest.grapheme_indices(true).find(|(_, grapheme)| self::kind(grapheme) != kind);
-                    stop.map_or(rest.len(), |(at, _)| at)
-                }
-            };
+        // Most text is: there each byte is a cell.
+        let ascii = rest.is_ascii();
+        while !rest.is_empty() {
+            let (kind, end) = if ascii { ascii_run(rest) } else { run(rest) };
             let (text, behind) = rest.split_at(end);
             rest = behind;
             match (kind, pieces.last_mut()) {
@@ -150,6 +145,26 @@ fn pieces(spans: &[Span]) -> Vec<Piece<'_>> {
         }
     }
     pieces
+}
+
+/// What a text begins with, and how long that is.
+fn run(text: &str) -> (Kind, usize) {
+    let mut signs = text.grapheme_indices(true);
+    let Some((_, first)) = signs.next() else { return (Kind::Blank, 0) };
+    let kind = kind(first);
+    let end = match kind {
+        Kind::Wide => first.len(),
+        Kind::Blank | Kind::Word => {
+            signs.find(|(_, sign)| self::kind(sign) != kind).map_or(text.len(), |(at, _)| at)
+        }
+    };
+    (kind, end)
+}
+
+fn ascii_run(text: &str) -> (Kind, usize) {
+    let blank = text.starts_with(' ');
+    let end = text.bytes().position(|byte| (byte == b' ') != blank).unwrap_or(text.len());
+    (if blank { Kind::Blank } else { Kind::Word }, end)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

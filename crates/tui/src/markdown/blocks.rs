@@ -1,6 +1,7 @@
 //! Markdown's blocks, line by line: each line is read once, and what it ends is written.
 
 use super::cursor::Cursor;
+use super::end_of;
 use super::inline::inlines;
 use super::marks::{self, Fence};
 use super::out::{Container, Holds, Out};
@@ -66,6 +67,21 @@ impl Blocks {
             self.leave(depth, width);
         }
         self.begin(at, depth, before, width);
+    }
+
+    /// The same with only the end of a long text or table: so many bytes or rows, or some more.
+    pub(super) fn end(&self, room: usize, rows: usize) -> Self {
+        let leaf = match &self.leaf {
+            Leaf::Paragraph(text) => Leaf::Paragraph(end_of(text, room).into_owned()),
+            Leaf::Table(table) => Leaf::Table(table.end(rows)),
+            Leaf::None | Leaf::Fenced(..) | Leaf::Indented(..) | Leaf::Html => self.leaf.clone(),
+        };
+        Self {
+            out: self.out.clone(),
+            leaf,
+            #[cfg(test)]
+            work: self.work,
+        }
     }
 
     /// Ends everything.
@@ -208,7 +224,8 @@ impl Blocks {
             return true;
         }
         let start = paragraph.rfind('\n').map_or(0, |end| end + 1);
-        let Some(table) = paragraph.get(start..).and_then(|head| Table::new(head, text)) else {
+        let look = self.out.look();
+        let Some(table) = paragraph.get(start..).and_then(|head| Table::new(head, text, look)) else {
             return false;
         };
         // What stood above the heads is a paragraph of its own.
@@ -254,7 +271,7 @@ impl Blocks {
                 {
                     self.work += table.size();
                 }
-                self.out.block(table.lines(width, self.out.look()));
+                self.out.block(table.lines(width));
             }
             Leaf::None | Leaf::Fenced(..) | Leaf::Indented(..) | Leaf::Html => {}
         }

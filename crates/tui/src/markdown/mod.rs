@@ -7,6 +7,8 @@ mod marks;
 mod out;
 mod table;
 
+use std::borrow::Cow;
+
 use crate::text::Line;
 use blocks::Blocks;
 
@@ -38,7 +40,20 @@ impl Markdown {
     /// The lines of what is not finished yet, as they would look if the text ended here. A last line that is only marks is left out until it is clear
     /// what it marks: a paragraph would be a heading for as long as it takes to write the rest of `- item`.
     pub fn open(&self, width: usize) -> Vec<Line> {
-        let mut copy = self.clone();
+        self.clone().ended(width)
+    }
+
+    /// The last of these lines: those that can be seen in so many rows, and maybe more. However long a block gets, it costs no more than what is seen.
+    /// Emphasis that began far above is not known there.
+    pub fn open_end(&self, width: usize, rows: usize) -> Vec<Line> {
+        // Signs take up to two bytes for each of their cells.
+        let room = 2 * width.max(1) * rows.max(1);
+        let copy = Self { blocks: self.blocks.end(room, rows), line: end_of(&self.line, room).into_owned() };
+        copy.ended(width)
+    }
+
+    fn ended(self, width: usize) -> Vec<Line> {
+        let mut copy = self;
         if copy.line.chars().all(|c| " \t\r#>*+-=_`~|:".contains(c)) {
             copy.line.clear();
         }
@@ -62,6 +77,23 @@ impl Markdown {
             self.blocks.line(line, width);
         }
     }
+}
+
+/// What a line begins with and what decides what it is.
+const BEGINNING: usize = 64;
+
+/// A text without its middle if it is long: its beginning, and at least so many bytes of its end. Where the end begins moves in steps, so that it looks
+/// the same while a text grows.
+pub(crate) fn end_of(text: &str, room: usize) -> Cow<'_, str> {
+    let from = text.len() / room.max(1) * room;
+    let Some(from) = from.checked_sub(room).filter(|from| *from > BEGINNING) else {
+        return Cow::Borrowed(text);
+    };
+    let begun = text.get(..text.floor_char_boundary(BEGINNING)).unwrap_or_default();
+    let end = text.get(text.floor_char_boundary(from)..).unwrap_or_default();
+    // Words are kept whole.
+    let blank = end.char_indices().take(BEGINNING).find(|(_, c)| *c == ' ').map_or(0, |(at, _)| at);
+    Cow::Owned(begun.to_owned() + end.get(blank..).unwrap_or_default())
 }
 
 /// A whole text at once.
@@ -118,6 +150,37 @@ mod tests {
         for mark in [">", "- ", "1. "] {
             let lines = render(&mark.repeat(10_000), 80);
             assert!(lines.iter().all(|line| line.spans.len() < 40), "{mark}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_long_block_is_the_end_of_all_of_it() {
+        let words: String = (0..20_000).map(|nth| format!("word{nth} ")).collect();
+        let row = |nth: usize| format!("| {nth} | `cell` {} |\n", "x".repeat(nth % 30));
+        let table = (0..3_000).map(row).fold("| a | b |\n|--:|---|\n".to_owned(), |table, row| table + &row);
+        let lines = "a line of text\n".repeat(5_000);
+        for text in [
+            words.as_str(),
+            &format!("- [ ] {words}"),
+            &format!("> {words}"),
+            &format!("```\n{words}"),
+            &table,
+            &lines,
+        ] {
+            for width in [20, 80] {
+                let mut markdown = Markdown::new();
+                markdown.push(text, width);
+                let (end, all) = (markdown.open_end(width, 12), markdown.open(width));
+                assert!(end.len() <= 40 && end.iter().map(|line| line.text().len()).sum::<usize>() < 6_000);
+                let last = |lines: &[Line]| {
+                    lines.last().map(|line| line.text().chars().rev().take(200).collect::<String>())
+                };
+                assert_eq!(last(&end), last(&all), "{:?}", text.get(..20));
+                if text.starts_with('|') {
+                    let same = |lines: &[Line]| lines.iter().rev().take(12).cloned().collect::<Vec<_>>();
+                    assert_eq!(same(&end), same(&all));
+                }
+            }
         }
     }
 

@@ -9,12 +9,20 @@ use crate::text::{Line, Look, Role, Span, width};
 const MIN_COLUMN: usize = 8;
 const BETWEEN: &str = " │ ";
 
-/// A table as far as it is written.
+/// A table as far as it is written. Each cell is read once.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    head: Vec<String>,
+    look: Look,
+    head: Vec<Cell>,
     sides: Vec<Side>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<Cell>>,
+    columns: Vec<Column>,
+    /// Rows that are left out before these, and whether one of them takes several lines.
+    before: usize,
+    tall: bool,
+    /// Bytes of its cells.
+    #[cfg(test)]
+    size: usize,
 }
 
 /// Where the text of a column stands.
@@ -30,13 +38,28 @@ type Cell = Vec<Vec<Span>>;
 
 impl Table {
     /// A table begins with a line of heads and a line below it that says where the columns stand.
-    pub(super) fn new(head: &str, below: &str) -> Option<Self> {
+    pub(super) fn new(head: &str, below: &str, look: Look) -> Option<Self> {
         if !below.contains('|') {
             return None;
         }
         let sides: Vec<_> = cells(below).iter().map(|cell| side(cell)).collect::<Option<_>>()?;
         let head = cells(head);
-        (head.len() == sides.len()).then_some(Self { head, sides, rows: Vec::new() })
+        if head.len() != sides.len() {
+            return None;
+        }
+        let mut table = Self {
+            look,
+            head: Vec::new(),
+            columns: vec![Column { natural: 1, word: 1 }; head.len()],
+            sides,
+            rows: Vec::new(),
+            before: 0,
+            tall: false,
+            #[cfg(test)]
+            size: 0,
+        };
+        table.head = table.cells(&head, look.bold());
+        Some(table)
     }
 
     pub(super) fn row(&mut self, line: &str) {
@@ -46,32 +69,61 @@ impl Table {
             let last = row.split_off(self.head.len() - 1).join(" | ");
             row.push(last);
         }
-        self.rows.push(row);
-    }
-
-    pub(super) fn lines(&self, width: usize, look: Look) -> Vec<Line> {
-        let row = |row: &Vec<String>, look: Look| row.iter().map(|cell| inlines(cell, look)).collect();
-        let head: Vec<Cell> = row(&self.head, look.bold());
-        let rows: Vec<Vec<Cell>> =
-            self.rows.iter().map(|cells| row(cells, look)).filter(|row| says_something(row)).collect();
-        let between = BETWEEN.chars().count() * (head.len() - 1);
-        let room = width.saturating_sub(between);
-        // With more columns than cells there is nothing to fit.
-        let widths = if head.len() > room { None } else { fit(&columns(&head, &rows), room) };
-        match widths {
-            Some(widths) => self.grid(head, rows, &widths),
-            None => records(&head, &rows, look),
+        let row = self.cells(&row, self.look);
+        if says_something(&row) {
+            self.tall |= row.iter().any(|cell| cell.len() > 1);
+            self.rows.push(row);
         }
     }
 
-    fn grid(&self, head: Vec<Cell>, rows: Vec<Vec<Cell>>, widths: &[usize]) -> Vec<Line> {
+    /// The cells of a row, for which the columns are made wide enough.
+    fn cells(&mut self, row: &[String], look: Look) -> Vec<Cell> {
+        #[cfg(test)]
+        {
+            self.size += row.iter().map(|cell| cell.len() + 1).sum::<usize>();
+        }
+        let row: Vec<Cell> = row.iter().map(|cell| inlines(cell, look)).collect();
+        self.columns.iter_mut().zip(&row).for_each(|(column, cell)| column.see(cell));
+        row
+    }
+
+    /// The same table with no more than so many rows, its last.
+    pub(super) fn end(&self, rows: usize) -> Self {
+        let before = self.rows.len().saturating_sub(rows);
+        Self {
+            look: self.look,
+            head: self.head.clone(),
+            sides: self.sides.clone(),
+            rows: self.rows.get(before..).unwrap_or_default().to_vec(),
+            columns: self.columns.clone(),
+            before: self.before + before,
+            tall: self.tall,
+            #[cfg(test)]
+            size: self.size,
+        }
+    }
+
+    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
+        let between = BETWEEN.chars().count() * (self.head.len() - 1);
+        let room = width.saturating_sub(between);
+        // With more columns than cells there is nothing to fit.
+        let widths = if self.head.len() > room { None } else { fit(&self.columns, room) };
+        match widths {
+            Some(widths) => self.grid(&widths),
+            None => self.records(),
+        }
+    }
+
+    fn grid(&self, widths: &[usize]) -> Vec<Line> {
         let parts: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
         let rule = Line::of(parts.join("─┼─"), Role::Faint);
-        let has_head = says_something(&head);
-        let head = if has_head { self.grid_row(head, widths) } else { Vec::new() };
-        let rows: Vec<_> = rows.into_iter().map(|row| self.grid_row(row, widths)).collect();
+        let has_head = says_something(&self.head);
+        let head = if has_head { self.grid_row(&self.head, widths) } else { Vec::new() };
+        let rows: Vec<_> = self.rows.iter().map(|row| self.grid_row(row, widths)).collect();
         // Rows of several lines would run into each other.
-        let apart = rows.iter().any(|row| row.len() > 1);
+        let cut =
+            || self.tall || self.columns.iter().zip(widths).any(|(column, width)| column.natural > *width);
+        let apart = rows.iter().any(|row| row.len() > 1) || (self.before > 0 && cut());
         let mut lines = head;
         for (nth, row) in rows.into_iter().enumerate() {
             let ruled = if nth == 0 { has_head } else { apart };
@@ -83,11 +135,11 @@ impl Table {
         lines
     }
 
-    fn grid_row(&self, row: Vec<Cell>, widths: &[usize]) -> Vec<Line> {
-        let mut row = row.into_iter();
+    fn grid_row(&self, row: &[Cell], widths: &[usize]) -> Vec<Line> {
+        let mut row = row.iter();
         let cells: Vec<Cell> = widths
             .iter()
-            .map(|width| row.next().unwrap_or_default().iter().flat_map(|line| wrap(line, *width)).collect())
+            .map(|width| row.next().into_iter().flatten().flat_map(|line| wrap(line, *width)).collect())
             .collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
         let line = |nth: usize| {
@@ -119,35 +171,36 @@ impl Table {
 
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
-        std::iter::once(&self.head).chain(&self.rows).flatten().map(|cell| cell.len() + 1).sum()
+        self.size
     }
-}
 
-/// Each row as lines of `head: value`.
-fn records(head: &[Cell], rows: &[Vec<Cell>], look: Look) -> Vec<Line> {
-    let flat = |cell: &Cell, look: Look| cell.join(&Span::new(" ", look));
-    // The heads alone, if there is nothing else.
-    let none = [Vec::new()];
-    let rows = if rows.is_empty() { none.as_slice() } else { rows };
-    let mut lines = Vec::new();
-    for (nth, row) in rows.iter().enumerate() {
-        if nth > 0 {
-            lines.push(Line::empty());
-        }
-        // The first record has all heads, so that each is said at least once.
-        let count = if nth == 0 { head.len() } else { row.len() };
-        for (column, head) in head.iter().enumerate().take(count) {
-            let mut spans = flat(head, look.bold());
-            if !spans.is_empty() {
-                spans.push(Span::new(": ", look));
+    /// Each row as lines of `head: value`.
+    fn records(&self) -> Vec<Line> {
+        let look = self.look;
+        let flat = |cell: &Cell, look: Look| cell.join(&Span::new(" ", look));
+        // The heads alone, if there is nothing else.
+        let none = [Vec::new()];
+        let rows = if self.rows.is_empty() { none.as_slice() } else { &self.rows };
+        let mut lines = Vec::new();
+        for (nth, row) in (self.before..).zip(rows) {
+            if nth > 0 {
+                lines.push(Line::empty());
             }
-            spans.extend(row.get(column).map(|cell| flat(cell, look)).unwrap_or_default());
-            if !spans.is_empty() {
-                lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
+            // The first record has all heads, so that each is said at least once.
+            let count = if nth == 0 { self.head.len() } else { row.len() };
+            for (column, head) in self.head.iter().enumerate().take(count) {
+                let mut spans = flat(head, look.bold());
+                if !spans.is_empty() {
+                    spans.push(Span::new(": ", look));
+                }
+                spans.extend(row.get(column).map(|cell| flat(cell, look)).unwrap_or_default());
+                if !spans.is_empty() {
+                    lines.push(Line::hanging(spans, vec![Span::plain("  ")]));
+                }
             }
         }
+        lines
     }
-    lines
 }
 
 fn says_something(row: &[Cell]) -> bool {
@@ -190,7 +243,7 @@ fn side(cell: &str) -> Option<Side> {
 }
 
 /// How wide a column is if nothing is broken, and its longest word.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Column {
     natural: usize,
     word: usize,
@@ -219,18 +272,11 @@ impl Column {
     }
 }
 
-fn columns(head: &[Cell], rows: &[Vec<Cell>]) -> Vec<Column> {
-    let mut columns = vec![Column { natural: 1, word: 1 }; head.len()];
-    for row in std::iter::once(head).chain(rows.iter().map(Vec::as_slice)) {
-        columns.iter_mut().zip(row).for_each(|(column, cell)| column.see(cell));
-    }
-    columns
-}
-
 /// The widths of the columns: the widest are cut until all have room, if that is possible without breaking words.
 fn fit(columns: &[Column], room: usize) -> Option<Vec<usize>> {
     let total = |cap: usize| columns.iter().map(|column| column.capped(cap)).sum::<usize>();
-    let widest = columns.iter().map(|column| column.natural).max()?;
+    // A column that is wider than all the room is too wide in any case.
+    let widest = columns.iter().map(|column| column.natural).max()?.min(room);
     let cap = (MIN_COLUMN..=widest.max(MIN_COLUMN)).rev().find(|cap| total(*cap) <= room)?;
     Some(columns.iter().map(|column| column.capped(cap)).collect())
 }

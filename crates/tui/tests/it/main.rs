@@ -1,6 +1,7 @@
 //! The tests of the terminal interface: what a terminal shows of it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod bytes;
 mod complete;
 mod diff;
 mod history;
