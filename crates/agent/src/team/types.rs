@@ -56,6 +56,21 @@ impl AgentType {
         among && looks && !fits(&self.without)
     }
 
+    /// Whether it could have one of the tools whose names begin like this (`mcp__server__`), whatever those are.
+    pub fn could_have(&self, beginning: &str) -> bool {
+        let all = |name: &String| {
+            let stands_for = name.strip_suffix('*').is_some_and(|stem| beginning.starts_with(stem));
+            stands_for || is_meant(name, beginning)
+        };
+        let some = |name: &String| all(name) || name.trim_end_matches('*').starts_with(beginning);
+        let among = match &self.tools {
+            // A server says of each tool whether it only reads.
+            Tools::All | Tools::ReadOnly => true,
+            Tools::Named(names) => names.iter().any(some),
+        };
+        among && !self.without.iter().any(all)
+    }
+
     /// Whether it is of a project that the user does not trust.
     pub fn is_untrusted(&self) -> bool {
         matches!(self.owner, Owner::Project(Trusted::No))
@@ -342,6 +357,28 @@ mod tests {
         assert!(!has(reviewer, "bash") && !has(reviewer, "edit_file"));
         let bare = AgentType { without: vec!["bash".to_owned()], ..all[0].clone() };
         assert!(has(&all[0], "bash") && !has(&bare, "bash") && has(&bare, "edit_file"));
+    }
+
+    #[test]
+    fn whether_tools_of_a_server_can_come_is_known_before_they_do() {
+        for (tools, without, expected) in [
+            (Tools::All, "write_file", true),
+            (Tools::ReadOnly, "write_file", true),
+            (Tools::All, "mcp__git", false),
+            (Tools::All, "mcp__*", false),
+            (Tools::All, "*", false),
+            (Tools::All, "mcp__git__push", true),
+            (Tools::Named(vec!["read_file".to_owned()]), "", false),
+            (Tools::Named(vec!["mcp__git".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__git__log".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__git__l*".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__*".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__other__*".to_owned()]), "", false),
+            (Tools::Named(vec!["mcp__gi".to_owned()]), "", false),
+        ] {
+            let kind = AgentType { tools, without: vec![without.to_owned()], ..built_in().remove(0) };
+            assert_eq!(kind.could_have("mcp__git__"), expected, "{:?} without {without}", kind.tools);
+        }
     }
 
     proptest! {
