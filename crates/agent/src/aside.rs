@@ -152,8 +152,8 @@ impl Aside {
         let mut left = std::mem::take(&mut plan.attempts);
         let one_at_a_time = |attempt: &Attempt| is_minimax_vl(&attempt.target);
         // One image a call is no way to compare several: it is the last resort then.
-        if images(request).count() > 1 && !left.iter().all(one_at_a_time) {
-            left.retain(|attempt| !one_at_a_time(attempt));
+        if images(request).count() > 1 {
+            left.sort_by_key(one_at_a_time);
         }
         let mut failed = Vec::new();
         while !left.is_empty() {

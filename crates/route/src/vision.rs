@@ -74,8 +74,12 @@ pub fn vision(input: &VisionInput<'_>) -> Option<Plan> {
     line.plan("no image model is configured")
 }
 
-/// Who is asked about pictures of pages: a Gemini Flash through OpenRouter where there is a key, then who is asked about images.
+/// Who is asked about pictures of pages: those that the user chose for images, and nobody else; otherwise a Gemini Flash through
+/// OpenRouter where there is a key, then who is asked about images.
 pub fn document_vision(input: &VisionInput<'_>) -> Option<Plan> {
+    if let Some(configured) = input.configured {
+        return Some(named_vision(input.routing, configured));
+    }
     let mut line = Line::new(input.routing);
     for provider in keyed(input.routing, &OPENROUTER) {
         let flash = |model: &&String| {
@@ -89,7 +93,7 @@ pub fn document_vision(input: &VisionInput<'_>) -> Option<Plan> {
     for attempt in images.iter().flat_map(|plan| &plan.attempts) {
         line.add(attempt.target.clone(), &attempt.why);
     }
-    line.plan("no model for documents is configured").or(images)
+    line.plan("no image model is configured").or(images)
 }
 
 /// Who is asked when models are named as users write them: `provider,model`, `provider/model`, a model, an alias, and several of
@@ -407,7 +411,8 @@ mod tests {
             (&[router][..], None, "openrouter,google/gemini-3.8-flash"),
             (&[newer], None, "or,google/gemini-4-flash"),
             (&[router, OPENAI], None, "openrouter,google/gemini-3.8-flash; openai,gpt-5-mini"),
-            (&[router, QWEN], Some("qwen,qwen-vl"), "openrouter,google/gemini-3.8-flash; qwen,qwen-vl"),
+            // Who chose one for images has chosen who sees them: a key for somebody else changes nothing.
+            (&[router, QWEN], Some("qwen,qwen-vl"), "qwen,qwen-vl"),
             (&["openrouter https://openrouter.ai/api/v1 - x", OPENAI], None, "openai,gpt-5-mini"),
             (&[DEEP], Some("gone,x"), "!gone,x: the provider `gone` is not configured"),
             (&[DEEP], None, "nobody"),

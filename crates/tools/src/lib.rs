@@ -31,6 +31,7 @@ pub use foresee::foreseen;
 pub use planning::{findings, recall, todos};
 pub use shell::shown::ShellWatch;
 pub use sight::{Sight, seeing};
+pub use task::figures as agent_figures;
 
 /// Ends all that a session's commands have started and that still runs: it is asked to end, and killed after the grace.
 ///

@@ -72,8 +72,8 @@ fn first_words(prompt: &str) -> String {
     words.join(" ")
 }
 
-/// `5 tool uses, 12,300 tokens, $0.0021, 34 s`; a price only where one is known.
-fn figures(done: &AgentDone) -> String {
+/// What an agent took: `5 tool uses, 12,300 tokens, $0.0021, 34 s`; a price only where one is known.
+pub fn figures(done: &AgentDone) -> String {
     let (uses, tokens) = (words::count(done.tool_uses, "tool use"), words::count(done.tokens, "token"));
     let cost = if done.cost_usd > 0.0 { format!("${:.4}, ", done.cost_usd) } else { String::new() };
     format!("{uses}, {tokens}, {cost}{}", words::time(done.took))

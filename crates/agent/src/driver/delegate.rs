@@ -14,6 +14,7 @@ use rail_tool::{
     AgentCall, AgentDone, AgentTask, Agents, Allowed, Asks, BoxFuture, HookedCall, Registry, Reply, Session,
     ToolFault,
 };
+use rail_tools::agent_figures;
 use rail_upstream::Upstream;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -237,10 +238,9 @@ impl Team {
         let (duration_ms, figures) = (millis(began), ending.figures.clone());
         drop(ending);
         if let Some(Err(error)) = ran {
-            return Err(ToolFault::caused(
-                "the agent was ended: its journal can't be written any more",
-                error,
-            ));
+            let figures = agent_figures(&figures.into_done(duration_ms));
+            let what = format!("the agent was ended: its journal can't be written any more [{figures}]");
+            return Err(ToolFault::caused(what, error));
         }
         self.outcome(figures, duration_ms, cancel.is_cancelled() && !call.cancel.is_cancelled())
     }
@@ -261,38 +261,31 @@ impl Team {
 
     fn outcome(&self, figures: Figures, duration_ms: u64, by_user: bool) -> Result<AgentDone, ToolFault> {
         let reason = figures.reason();
-        let Figures { tool_uses, tokens, cost_usd, said, done, .. } = figures;
-        let told = done.map(|done| done.text).unwrap_or_default();
-        let cut = match reason {
-            Reason::Answered => None,
-            Reason::TurnLimit | Reason::Budget => Some(told.clone()),
-            Reason::Refused => {
-                return Err(after(&said, &format!("the agent's model refused the task: {told}")));
-            }
+        let told = figures.done.as_ref().map(|done| done.text.clone()).unwrap_or_default();
+        let done = figures.into_done(duration_ms);
+        let fault = |what: &str| Err(after(&done, what));
+        match reason {
+            Reason::Answered => Ok(AgentDone { text: told, ..done }),
+            // What was allowed is used up: what it said last is all there is.
+            Reason::TurnLimit | Reason::Budget => Ok(AgentDone { cut: Some(told), ..done }),
+            Reason::Refused => fault(&format!("the agent's model refused the task: {told}")),
             Reason::Failed => {
-                let what = format!("the agent failed: {told}; do the task yourself, or set it to work again");
-                return Err(after(&said, &what));
+                fault(&format!("the agent failed: {told}; do the task yourself, or set it to work again"))
             }
             Reason::Interrupted if by_user => {
-                let uses = rail_tool::digits(tool_uses);
-                let what = format!(
-                    "the user stopped the agent after {uses} tool uses; what it changed until then is not undone"
-                );
-                return Err(after(&said, &what));
+                fault("the user stopped the agent; what it changed until then is not undone")
             }
-            Reason::Interrupted => return Err(after(&said, "the agent was stopped before it was done")),
-        };
-        // What was allowed is used up: what it said last is all there is.
-        let text = if cut.is_some() { said } else { told };
-        let took = std::time::Duration::from_millis(duration_ms);
-        Ok(AgentDone { text, cut, tool_uses, tokens, cost_usd, took })
+            Reason::Interrupted => fault("the agent was stopped before it was done"),
+        }
     }
 }
 
-/// What went wrong, and behind it what the agent had said last.
-fn after(said: &str, what: &str) -> ToolFault {
-    let last = if said.trim().is_empty() { String::new() } else { format!("\nIt had said: {}", said.trim()) };
-    ToolFault::new(rail_tool::Telling::shown(format!("{what}{last}")))
+/// What went wrong, and behind it what the agent had said last and what it took.
+fn after(done: &AgentDone, what: &str) -> ToolFault {
+    let said = done.text.trim();
+    let last = if said.is_empty() { String::new() } else { format!("\nIt had said: {said}") };
+    let figures = agent_figures(done);
+    ToolFault::new(rail_tool::Telling::shown(format!("{what}{last}\n\n[{figures}]")))
 }
 
 /// How far an agent is: `3 tool uses, 4,100 tokens, 12 s: Read src/main.rs`.

@@ -91,11 +91,12 @@ impl Servers {
         Registry::new(tools)
     }
 
-    /// Whether this agent has a tool. Those that find and call others are had by whoever has one of those: a call is one of the tool that it names.
+    /// Whether this agent has a tool. Those that find and call others are had by whoever could have one of those, be its server there yet or not:
+    /// what it is told of tools that come later would be of no use otherwise. A call is one of the tool that it names.
     fn has(&self, card: &Card<'_>) -> bool {
         let Some(kind) = &self.kind else { return true };
         let finder = self.hub.finders().iter().any(|finder| finder.card().name == card.name);
-        if finder { self.hub.tools().iter().any(|tool| kind.has(&tool.card())) } else { kind.has(card) }
+        if finder { self.hub.beginnings().any(|names| kind.could_have(&names)) } else { kind.has(card) }
     }
 
     /// The names of all tools that can be called, by server.

@@ -16,7 +16,7 @@ use rail_route::{Estimate, ModelProfile, estimate, tokens};
 use rail_tool::{Limits, Registry, SkillCard, shown};
 
 use crate::memory::{self, Below, Found, MemoryFile};
-use crate::team::{AgentType, Tools};
+use crate::team::AgentType;
 
 pub use environment::{Environment, Git};
 pub use marks::mark_messages;
@@ -241,7 +241,7 @@ impl Texts {
             return String::new();
         }
         let line = |agent: &AgentType| {
-            let only = if agent.tools == Tools::ReadOnly { " Only looks." } else { "" };
+            let only = if agent.only_looks() { " Only looks." } else { "" };
             format!("- {}: {}{only}\n", one_line(&agent.name), one_line(&agent.description))
         };
         taught(include_str!("texts/agents.md")) + &agents.iter().map(line).collect::<String>()

@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use rail_model::{Part, PartBody};
 use rail_proto::{Done, Reason, SessionEvent};
+use rail_tool::AgentDone;
 
 /// What an agent has done so far, from its events.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -50,6 +53,13 @@ impl Figures {
             }
             _ => false,
         }
+    }
+
+    /// What it has done in all, with what it said last.
+    pub(crate) fn into_done(self, duration_ms: u64) -> AgentDone {
+        let Self { tool_uses, tokens, cost_usd, said, .. } = self;
+        let took = Duration::from_millis(duration_ms);
+        AgentDone { text: said, cut: None, tool_uses, tokens, cost_usd, took }
     }
 
     /// Why it ended.

@@ -39,6 +39,8 @@ pub enum Tools {
     All,
     /// Those that change nothing.
     ReadOnly,
+    /// Those that change nothing, and a shell for the commands of git that only read.
+    Reviewing,
     /// Those of these native names; a `*` at the end of one stands for any rest.
     Named(Vec<String>),
 }
@@ -50,10 +52,34 @@ impl AgentType {
         let among = match &self.tools {
             Tools::All => true,
             Tools::ReadOnly => reads(card.level),
+            Tools::Reviewing => reads(card.level) || card.name == "bash",
             Tools::Named(names) => fits(names),
         };
         let looks = self.mode != Some(Mode::Plan) || reads(card.level);
         among && looks && !fits(&self.without)
+    }
+
+    /// Whether it could have one of the tools whose names begin like this (`mcp__server__`), whatever those are.
+    pub fn could_have(&self, beginning: &str) -> bool {
+        let all = |name: &String| {
+            let stands_for = name.strip_suffix('*').is_some_and(|stem| beginning.starts_with(stem));
+            stands_for || is_meant(name, beginning)
+        };
+        let some = |name: &String| all(name) || name.trim_end_matches('*').starts_with(beginning);
+        let among = match &self.tools {
+            // A server says of each tool whether it only reads.
+            Tools::All | Tools::ReadOnly | Tools::Reviewing => true,
+            Tools::Named(names) => names.iter().any(some),
+        };
+        among && !self.without.iter().any(all)
+    }
+
+    /// Whether it changes nothing, whatever it is told.
+    pub fn only_looks(&self) -> bool {
+        match self.tools {
+            Tools::ReadOnly | Tools::Reviewing => true,
+            Tools::All | Tools::Named(_) => false,
+        }
     }
 
     /// Whether it is of a project that the user does not trust.
@@ -102,7 +128,7 @@ built_in! {
     "code-refactorer" All "Rebuilds code without changing what it does, in steps that tests confirm.";
     "security-auditor" ReadOnly "Finds weaknesses that could be used against the code, and how to close them.";
     "project-rules-architect" All "Writes down a project's rules for agents and people, AGENTS.md and the like.";
-    "code-reviewer" ReadOnly "Reads changes with fresh eyes: what is wrong, risky or missing.";
+    "code-reviewer" Reviewing "Reads changes with fresh eyes: what is wrong, risky or missing.";
     "test-writer" All "Writes and runs tests where there are too few.";
     "doc-writer" All "Writes documentation and checks it against the code.";
     "architect" ReadOnly "Works out how something is to be built, as a plan in steps.";
@@ -332,16 +358,40 @@ mod tests {
             assert!(checked(&kind.name).is_ok() && kind.prompt.len() > 400, "{}", kind.name);
             assert!(kind.description.ends_with('.') && !kind.description.contains('\n'), "{}", kind.name);
         }
-        let readers = all.iter().filter(|kind| kind.tools == Tools::ReadOnly);
+        let readers = all.iter().filter(|kind| kind.only_looks());
         let readers: Vec<&str> = readers.map(|kind| kind.name.as_str()).collect();
         assert_eq!(readers, ["security-auditor", "code-reviewer", "architect"]);
         let registry = rail_tools::registry();
         let has = |kind: &AgentType, tool: &str| kind.has(&registry.get(tool).unwrap().card());
         let reviewer = all.iter().find(|kind| kind.name == "code-reviewer").unwrap();
         assert!(has(reviewer, "read_file") && has(reviewer, "grep") && has(reviewer, "todo_write"));
-        assert!(!has(reviewer, "bash") && !has(reviewer, "edit_file"));
+        assert!(has(reviewer, "bash") && !has(reviewer, "edit_file"));
+        let architect = all.iter().find(|kind| kind.name == "architect").unwrap();
+        assert!(!has(architect, "bash") && !has(architect, "edit_file"));
         let bare = AgentType { without: vec!["bash".to_owned()], ..all[0].clone() };
         assert!(has(&all[0], "bash") && !has(&bare, "bash") && has(&bare, "edit_file"));
+    }
+
+    #[test]
+    fn whether_tools_of_a_server_can_come_is_known_before_they_do() {
+        for (tools, without, expected) in [
+            (Tools::All, "write_file", true),
+            (Tools::ReadOnly, "write_file", true),
+            (Tools::All, "mcp__git", false),
+            (Tools::All, "mcp__*", false),
+            (Tools::All, "*", false),
+            (Tools::All, "mcp__git__push", true),
+            (Tools::Named(vec!["read_file".to_owned()]), "", false),
+            (Tools::Named(vec!["mcp__git".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__git__log".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__git__l*".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__*".to_owned()]), "", true),
+            (Tools::Named(vec!["mcp__other__*".to_owned()]), "", false),
+            (Tools::Named(vec!["mcp__gi".to_owned()]), "", false),
+        ] {
+            let kind = AgentType { tools, without: vec![without.to_owned()], ..built_in().remove(0) };
+            assert_eq!(kind.could_have("mcp__git__"), expected, "{:?} without {without}", kind.tools);
+        }
     }
 
     proptest! {

@@ -294,7 +294,7 @@ async fn a_refusal_of_minimax_leads_to_the_next() {
 }
 
 #[tokio::test]
-async fn several_images_go_to_minimax_one_by_one_and_only_where_nobody_else_is() {
+async fn several_images_go_to_minimax_one_by_one_and_only_where_nobody_else_answers() {
     let (peer, next) = (minimax(&[]), Scripted::start(vec![says("Two cats.")]).unwrap());
     let config = format!(
         "{}{}[agent]\nimage_model = \"minimax,MiniMax-VL-01;next,m\"\n",
@@ -303,6 +303,16 @@ async fn several_images_go_to_minimax_one_by_one_and_only_where_nobody_else_is()
     );
     assert_eq!(Bed::new(&config, "", None).look(2).await.as_deref(), Ok("next/m: Two cats."));
     assert_eq!(peer.requests().len(), 0);
+    let broken = Scripted::start(vec![fails(ErrorKind::Server, "out of order")]).unwrap();
+    let peer = minimax(&[saw("A cat."), saw("A dog.")]);
+    let config = format!(
+        "{}{}[agent]\nimage_model = \"minimax,MiniMax-VL-01;broken,m\"\n",
+        provider("minimax", &peer.url("/v1"), ""),
+        provider("broken", &on(&broken), "")
+    );
+    let said = Bed::new(&config, "", None).look(2).await;
+    assert_eq!(said.as_deref(), Ok("minimax/MiniMax-VL-01: Image 1: A cat.\n\nImage 2: A dog."));
+    assert_eq!((broken.turns_taken(), peer.requests().len()), (1, 2));
     let peer = minimax(&[saw("A cat."), saw("A dog.")]);
     let config = format!(
         "{}[agent]\nimage_model = \"minimax,MiniMax-VL-01\"\n",

@@ -106,8 +106,8 @@ async fn eight_agents_at_once_lose_nothing_and_add_up() {
         assert!(said.contains("[2 tool uses, 330 tokens, "), "{said}");
     }
     let stopped = results.iter().find(|(success, _)| !success).unwrap();
-    assert!(stopped.1.starts_with("the user stopped the agent after 1 tool uses"), "{stopped:?}");
-    assert!(stopped.1.contains("It had said: I am"), "{stopped:?}");
+    assert!(stopped.1.starts_with("the user stopped the agent; what it changed"), "{stopped:?}");
+    assert!(stopped.1.contains("\nIt had said: I am\n\n[1 tool use, "), "{stopped:?}");
 
     // Every event of every agent came, in its order, between its begin and its end.
     let seen = talk.end().await;
@@ -265,6 +265,29 @@ async fn budgets_hold_over_the_whole_tree() {
 }
 
 #[tokio::test]
+async fn what_an_agent_took_is_told_however_it_ended() {
+    let bed = bed(|request| match (first(request).as_str(), answers(request)) {
+        ("go", 0) => Turn::reply(vec![task("a", "general-purpose", "fail"), task("b", "general-purpose", "refuse")]),
+        ("go", _) => Turn::reply(vec![text("done")]),
+        (_, 0) => {
+            Turn::reply(vec![text("I look."), call("list_directory", json!({"path": "."}))]).usage(used(100, 10))
+        }
+        ("fail", _) => Turn::error(rail_model::ApiError::new(rail_model::ErrorKind::InvalidRequest, "no such thing")),
+        _ => Turn::reply(vec![text("I won't.")]).stop(rail_model::Stop::Refusal).usage(used(100, 10)),
+    });
+    let mut talk = bed.open();
+    assert_eq!(talk.ask("go").await.text, "done");
+    let results = talk.results();
+    for (begins, took) in [
+        ("the agent failed: ", "\nIt had said: I look.\n\n[1 tool use, 110 tokens, "),
+        ("the agent's model refused the task: ", "\n\n[1 tool use, 220 tokens, "),
+    ] {
+        let (success, said) = results.iter().find(|(_, said)| said.starts_with(begins)).unwrap();
+        assert!(!success && said.contains(took), "{results:#?}");
+    }
+}
+
+#[tokio::test]
 async fn an_interruption_ends_all_agents_and_every_call_has_a_result() {
     let reached = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&reached);
@@ -340,7 +363,7 @@ async fn an_agent_s_own_agent_can_be_stopped_by_itself() {
                 let told = texts(request).join("\n");
                 Turn::reply(vec![text(format!(
                     "stopped: {}",
-                    told.contains("the user stopped the agent after")
+                    told.contains("the user stopped the agent; ")
                 ))])
             }
             (who, _) => Turn::reply(vec![text(format!("{who} ended"))]),

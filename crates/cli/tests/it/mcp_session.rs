@@ -226,6 +226,56 @@ fn what_an_agent_says_names_the_call_that_set_it_to_work() {
     assert!(result.contains("it is 1") && result.contains("1 tool use"), "{result}");
 }
 
+/// A server whose tools are told when somebody has written to a pipe.
+const SLOW: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    method, params = m.get("method"), m.get("params") or {}
+    if "id" not in m or method is None: continue
+    if method == "initialize": r = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "slow", "version": "1"}}
+    elif method == "tools/list":
+        open(sys.argv[1]).read()
+        r = {"tools": [{"name": "add", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]}
+    elif method == "tools/call": r = {"content": [{"type": "text", "text": "added"}]}
+    else: r = {}
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+"#;
+
+#[test]
+fn an_agent_that_begins_before_a_server_is_ready_finds_its_tools() {
+    let home = Home::new().with("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let (script, pipe) = (home.path("slow.py"), home.path("pipe"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let gate = pipe.clone();
+    let task = json!({"description": "look", "prompt": "look with the server", "subagent_type": "code-reviewer"});
+    let models = Models::answering(move |request| {
+        let is_agent = format!("{:?}", request.messages[0]).contains("look with the server");
+        let turns = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        match (is_agent, turns) {
+            (false, 0) => calls("task", task.clone()),
+            (false, _) => said("done"),
+            (true, 0) => {
+                // The server is not ready before the agent has begun.
+                std::fs::write(&gate, "").unwrap();
+                calls("mcp_search", json!({"query": "add"}))
+            }
+            (true, 1) => calls("mcp_call", json!({"name": "mcp__slow__add", "arguments": {}})),
+            (true, _) => said(&result(request)),
+        }
+    })
+    .unwrap();
+    let server = format!("[mcp.servers.slow]\ncommand = \"python3\"\nargs = [{script:?}, {pipe:?}]\n");
+    home.write("config/switchrail/config.toml", &format!("{}\n{server}", config(&models)))
+        .write("slow.py", SLOW)
+        .write("repo/a.txt", "1\n");
+    assert_eq!(good(&home, &["-p", "go", "--allow", "mcp__slow__add"]), "done\n");
+    let all = requests(&models);
+    let names = tools(&all[1]);
+    assert!(["mcp_search", "mcp_call"].iter().all(|tool| names.iter().any(|name| name == tool)), "{names:?}");
+    assert_eq!(result(&all[3]), "added");
+}
+
 /// A server that asks the person, and is gone when somebody opens a pipe.
 const LEAVES: &str = r#"
 import json, os, sys

@@ -44,7 +44,7 @@ pub struct Agent {
     pub dialect: DialectChoice,
     /// What ends a task early.
     pub limits: Limits,
-    /// The model that the image tool asks, `provider,model`, or several with `;` between them; when not said, one is looked for.
+    /// The model that looks at images and at pictures of pages, `provider,model`, or several with `;` between them; when not said, one is looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_model: Option<String>,
     /// Whether a conversation that nears the end of the window is made shorter by itself.

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::answers::said;
 use super::content::resource_part;
 use super::lists::{Prompt, Resource, Template};
-use super::names::tool_name;
+use super::names::{beginning, tool_name};
 use super::search::{CallByName, Search};
 use super::server::{Server, Shared};
 use super::session::{Trouble, Wait};
@@ -134,6 +134,12 @@ impl Hub {
     /// The two tools that find and call all others, `mcp_search` and `mcp_call`.
     pub fn finders(&self) -> [Arc<dyn AnyTool>; 2] {
         [Arc::new(Search::new(Arc::clone(&self.servers))), Arc::new(CallByName)]
+    }
+
+    /// What the names of each server's tools begin with, be they known yet or not; not of servers that are not to be started.
+    pub fn beginnings(&self) -> impl Iterator<Item = String> + '_ {
+        let started = self.servers.all.iter().filter(|server| server.spec.off.is_none());
+        started.map(|server| beginning(&server.spec.name))
     }
 
     /// All prompts of all servers.

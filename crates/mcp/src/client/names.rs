@@ -38,6 +38,11 @@ pub fn tool_name(server: &str, tool: &str, taken: impl Fn(&str) -> bool) -> Stri
     tailed(&name, &format!("{server}\0{tool}"))
 }
 
+/// What the names of all tools of a server begin with.
+pub(crate) fn beginning(server: &str) -> String {
+    format!("mcp__{}__", plain(server)).chars().take(LONGEST - TAIL - 1).collect()
+}
+
 /// The name under which a server needs leave to ask a model. No tool of it has that name.
 pub fn sampling_name(server: &str) -> String {
     let name = format!("mcp__{}__{SAMPLING}", plain(server));
@@ -80,7 +85,7 @@ mod tests {
         #[test]
         fn any_name_becomes_one_that_fits(server in ".{0,80}", tool in ".{0,80}", taken: bool) {
             let name = tool_name(&server, &tool, |_| taken);
-            prop_assert!(name.len() <= LONGEST);
+            prop_assert!(name.len() <= LONGEST && name.starts_with(&beginning(&server)));
             prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
         }
     }

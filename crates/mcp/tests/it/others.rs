@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rail_mcp::{Host, Offers, ServerSpec, Way};
 use rail_stdx::Secret;
@@ -37,13 +38,14 @@ async fn files() {
     let Some(command) = node("mcp-server-filesystem") else { return };
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().canonicalize().unwrap();
-    // The folder comes from what we say of ours, not from an argument.
-    let bed = Bed::with(
-        vec![stdio("fs", &command, &["/nonexistent-for-sure", own.to_str().unwrap()])],
-        Arc::new(Roots(vec![own.clone()])),
-        |_| {},
-    );
+    // The folder comes from what we say of ours: there is no argument.
+    let bed = Bed::with(vec![stdio("fs", &command, &[])], Arc::new(Roots(vec![own.clone()])), |_| {});
     bed.ready("fs").await;
+    let allowed = async {
+        // It asks for our folders once it is ready, and does not say when it has looked at them.
+        while !bed.says("mcp__fs__list_allowed_directories", &json!({})).await.contains(own.to_str().unwrap()) {}
+    };
+    tokio::time::timeout(Duration::from_secs(20), allowed).await.unwrap();
     let path = |name: &str| own.join(name).to_str().unwrap().to_owned();
     let said = all(
         &bed,

@@ -57,6 +57,7 @@ fn tools(kind: &AgentType) -> String {
     let listed = match &kind.tools {
         Tools::All => "all".to_owned(),
         Tools::ReadOnly => "those that only read".to_owned(),
+        Tools::Reviewing => "those that only read, and git as far as it only reads".to_owned(),
         Tools::Named(names) if names.is_empty() => "none".to_owned(),
         Tools::Named(names) => names.join(", "),
     };
