@@ -53,7 +53,7 @@ impl Show {
         let mut show = Self { app: App::new(start, SIZE), screen: Screen::new(SIZE, Theme::Dark) };
         let opened = Opened {
             id: "s".to_owned(),
-            cwd: "/home/user/project".to_owned(),
+            cwd: "/srv/work/project".to_owned(),
             model: "anthropic/claude-sonnet-4-5".to_owned(),
             tools: Vec::new(),
             mode: rail_proto::Mode::Default,
