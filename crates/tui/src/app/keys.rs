@@ -15,6 +15,8 @@ use crate::input::{Entry, Handled, Search};
 const LEAVE: Duration = Duration::from_secs(2);
 /// How soon a second Esc must follow.
 const TWICE: Duration = Duration::from_millis(700);
+/// A pause that is longer ends what somebody was typing.
+const TYPING: Duration = Duration::from_millis(800);
 /// How many completions are shown.
 const POPUP: usize = 8;
 
@@ -29,7 +31,10 @@ impl App {
             return;
         }
         self.leaving = None;
-        if let Some(ask) = self.asks.front_mut() {
+        let goes_on = self.typed_at.replace(now).is_some_and(|at| now.saturating_sub(at) <= TYPING);
+        let in_the_middle = goes_on && !self.answers && !self.editor.is_empty();
+        if let Some(ask) = self.asks.front_mut().filter(|_| !in_the_middle) {
+            self.answers = true;
             let answered = ask.key(key);
             self.answer(answered);
         } else if self.picking.is_some() {

@@ -106,6 +106,10 @@ pub struct App {
     leaving: Option<Duration>,
     /// When Esc was pressed with nothing to leave.
     escaped: Option<Duration>,
+    /// When the last key was pressed.
+    typed_at: Option<Duration>,
+    /// Whether keys answer the question that is shown. Whoever is in the middle of typing when it comes up has not read it.
+    answers: bool,
     /// A line about the last key.
     hint: Option<String>,
     out: Vec<Out>,
@@ -145,6 +149,8 @@ impl App {
             context: Vec::new(),
             leaving: None,
             escaped: None,
+            typed_at: None,
+            answers: false,
             hint: None,
             out: Vec::new(),
             closed: false,
@@ -261,6 +267,7 @@ impl App {
             let lines = ask.about(self.size.columns);
             self.talk.show(lines);
         }
+        self.answers = false;
     }
 
     /// A question needs no answer any more.

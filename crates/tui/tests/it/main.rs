@@ -21,3 +21,4 @@ mod screens_picture;
 mod screens_script;
 mod screens_talk;
 mod screens_work;
+mod typing;
