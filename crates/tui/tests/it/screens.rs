@@ -257,18 +257,19 @@ pub(crate) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 /// Plays a script on terminals of all sizes; of the usual size the looks are kept as well.
 pub(crate) fn check(name: &str, start: &Start, steps: &[Step]) {
     let mut all = String::new();
-    let mut shown = String::new();
     for size in SIZES {
         let mut stage = Stage::new(start.clone(), size);
         stage.play(steps);
         stage.is_clean(start.theme);
         all.push_str(&grid(&mut stage));
         look_at(&format!("{name}-{}", size.0), stage.terminal.screen(), start.theme);
-        if size == SIZES[0] {
-            shown = looks(stage.terminal.screen());
-        }
     }
-    keep(name, &format!("{all}── looks at 80×24, {}\n{shown}", start.theme.name()));
+    for theme in [Theme::Dark, Theme::Light, Theme::Plain] {
+        let mut stage = Stage::new(Start { theme, ..start.clone() }, SIZES[0]);
+        stage.play(steps);
+        write!(all, "── looks at 80×24, {}\n{}", theme.name(), looks(stage.terminal.screen())).unwrap();
+    }
+    keep(name, &all);
 }
 
 /// The looks of a script in every theme.
