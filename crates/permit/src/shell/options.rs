@@ -7,6 +7,8 @@ pub(super) struct Options {
     pub(super) flags: &'static str,
     /// Letters that take a value.
     pub(super) valued: &'static str,
+    /// Letters whose value is the next word, whatever stands behind them in their own.
+    pub(super) apart: &'static str,
     /// Letters that may have a value in the same word.
     pub(super) optional: &'static str,
     /// Long ones that stand alone, or have their value after `=`.
@@ -19,7 +21,7 @@ pub(super) struct Options {
 
 /// No options.
 pub(super) const NONE: Options =
-    Options { flags: "", valued: "", optional: "", long: &[], long_valued: &[], numbers: false };
+    Options { flags: "", valued: "", apart: "", optional: "", long: &[], long_valued: &[], numbers: false };
 
 /// Options that were read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -105,7 +107,9 @@ impl Options {
             } else if self.optional.contains(letter) {
                 options.push((name, (!attached.is_empty()).then_some(attached)));
                 return Ok(after);
-            } else if self.valued.contains(letter) {
+            } else if self.apart.contains(letter) && !attached.is_empty() {
+                return Err(format!("letters behind the option `-{letter}`"));
+            } else if self.valued.contains(letter) || self.apart.contains(letter) {
                 if !attached.is_empty() {
                     options.push((name, Some(attached)));
                     return Ok(after);

@@ -337,8 +337,17 @@ fn flock(arguments: &[Word]) -> Result<Vec<Inner>, String> {
 
 fn shell(program: &str, arguments: &[Word]) -> Result<Vec<Inner>, String> {
     let dialect = if matches!(program, "bash" | "rbash") { Dialect::Bash } else { Dialect::Other };
-    // `+x` sets an option back.
+    // `+x` sets an option back, but `+c` and `+s` are the same as `-c` and `-s`, and the value of `+o` is the next word.
     let plus = |word: &Word| word.literal().is_some_and(|word| word.starts_with('+'));
+    let odd = |text: &str| match text.strip_prefix('-') {
+        // To bash, `-rcfile` is `--rcfile`.
+        Some(name) => SHELL.long.contains(&name) || SHELL.long_valued.contains(&name),
+        None => text.contains(['c', 's']) || text.trim_end_matches(['o', 'O']).contains(['o', 'O']),
+    };
+    let options = arguments.iter().filter_map(Word::literal);
+    if options.take_while(|word| word.starts_with(['-', '+'])).any(odd) {
+        return Err("options of a shell in an odd form".to_owned());
+    }
     let (mut given, mut script) = (Given::default(), false);
     let mut rest = arguments;
     loop {
@@ -348,6 +357,9 @@ fn shell(program: &str, arguments: &[Word]) -> Result<Vec<Inner>, String> {
         rest = more.rest;
         match rest.split_first() {
             Some((word, after)) if plus(word) => {
+                if word.literal().is_some_and(odd) {
+                    return Err("options of a shell in an odd form".to_owned());
+                }
                 rest = if word.literal().is_some_and(|word| word.contains(['o', 'O'])) {
                     after.get(1..).unwrap_or_default()
                 } else {
@@ -362,6 +374,10 @@ fn shell(program: &str, arguments: &[Word]) -> Result<Vec<Inner>, String> {
     }
     let first = rest.first();
     match (script, first) {
+        // To bash it ends the options.
+        (true, Some(Word::Literal(text))) if text == "-" => {
+            Err("options of a shell in an odd form".to_owned())
+        }
         (true, Some(Word::Literal(text))) => Ok(vec![text_of(text, dialect)]),
         (true, Some(Word::Pattern(_) | Word::Dynamic { .. })) => Ok(vec![Inner::Unknown]),
         (true, None) => Ok(Vec::new()),

@@ -296,7 +296,7 @@ pub(super) const PARALLEL: Options = Options {
 /// Shells: `c` marks the script.
 pub(super) const SHELL: Options = Options {
     flags: "abcefhiklmnprstuvxBCDEHPT",
-    valued: "oO",
+    apart: "oO",
     long: &[
         "login",
         "norc",
