@@ -150,12 +150,17 @@ impl PermissionFlags {
         session.limits = Limits::from(tools);
         session.web.clone_from(&loaded.settings.web);
         session.memory_files.clone_from(&loaded.settings.agent.memory_files);
-        session.confine = match self.sandbox {
+        session.confine = self.confine();
+        Ok(session)
+    }
+
+    /// How commands are confined.
+    pub(crate) fn confine(&self) -> Confine {
+        match self.sandbox {
             Some(SandboxName::Off) => Confine::Off,
             Some(SandboxName::Workspace) | None => Confine::Workspace,
             Some(SandboxName::ReadOnly) => Confine::ReadOnly,
-        };
-        Ok(session)
+        }
     }
 
     /// Whether being root harms nobody else: commands are confined, or this is a container.

@@ -58,11 +58,9 @@ impl Explain {
                 let (tool, arguments) = call.map_err(|fault| Failure::Usage(anyhow!("{fault}")))?;
                 let card = tool.card();
                 let admitted = tool.admit(arguments).map_err(|fault| Failure::Usage(anyhow!("{fault}")))?;
-                (
-                    card.name,
-                    card.level,
-                    admitted.facets(&FacetCx { cwd: &cwd, home: policy.home.as_deref(), skills: &[] }),
-                )
+                let (home, confine) = (policy.home.as_deref(), self.flags.confine());
+                let cx = FacetCx { cwd: &cwd, home, skills: &[], confine };
+                (card.name, card.level, admitted.facets(&cx))
             }
             (None, None) => {
                 return Err(Failure::Usage(anyhow!(

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::names::meant;
 use crate::unsaved::Unsaved;
 use crate::{
-    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Files, Inquiry, Session, SkillCard, Told,
+    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Confine, Files, Inquiry, Session, SkillCard, Told,
     ToolFault,
 };
 
@@ -21,6 +21,8 @@ pub struct FacetCx<'a> {
     pub home: Option<&'a Path>,
     /// The skills that a model may load.
     pub skills: &'a [SkillCard],
+    /// How commands are confined.
+    pub confine: Confine,
 }
 
 impl FacetCx<'_> {

@@ -183,7 +183,7 @@ impl Session {
 
     /// What a tool may know to say what a call will touch that starts from a folder.
     pub fn facet_cx<'a>(&'a self, cwd: &'a Path) -> FacetCx<'a> {
-        FacetCx { cwd, home: self.home.as_deref(), skills: &self.skills }
+        FacetCx { cwd, home: self.home.as_deref(), skills: &self.skills, confine: self.confine }
     }
 
     /// A command changed these files: those of them that were read are as if they had been read again, those that are gone are

@@ -133,26 +133,45 @@ pub(crate) fn go_on(cancel: &CancellationToken) -> Result<(), ToolFault> {
 }
 
 impl PdfText {
-    /// Whether so little text is there that the pages must be pictures.
-    pub(crate) fn is_sparse(&self) -> bool {
+    /// The pages with so little text that they must be pictures.
+    pub(crate) fn sparse(&self) -> Vec<usize> {
         let letter = |letter: &char| *letter != char::REPLACEMENT_CHARACTER;
-        let texts = self.pages.iter().filter_map(|(_, text)| text.as_ref().ok());
-        let letters: usize = texts.map(|text| text.chars().filter(letter).count()).sum();
-        letters < SPARSE * self.pages.len()
+        let is_sparse = |text: &Result<String, PdfError>| {
+            text.as_ref().map_or(0, |text| text.chars().filter(letter).take(SPARSE).count()) < SPARSE
+        };
+        self.pages.iter().filter(|(_, text)| is_sparse(text)).map(|(page, _)| *page).collect()
+    }
+
+    /// Ends before a page, which is the first that is left.
+    pub(crate) fn end_before(&mut self, page: usize) {
+        if let Some(at) = self.pages.iter().position(|(known, _)| *known == page) {
+            let behind = self.pages.split_off(at).into_iter().map(|(page, _)| page);
+            self.left.splice(0..0, behind);
+        }
     }
 
     /// The pages with their headings, and what is to be known of them.
     pub(crate) fn told(&self) -> Telling {
+        self.told_with(|_| None).then(format!("[{}]", self.note()))
+    }
+
+    /// The pages with their headings, each with what else is known of it behind its text.
+    pub(crate) fn told_with(&self, more: impl Fn(usize) -> Option<Telling>) -> Telling {
         let mut told = Telling::shown("");
         for (page, text) in &self.pages {
-            told = told.then(format!("## Page {page} of {}\n\n", self.all));
+            told = told.then(format!("{}\n\n", heading(*page, self.all)));
+            let more = more(*page);
             told = match text {
+                Ok(text) if text.is_empty() && more.is_some() => told,
                 Ok(text) if text.is_empty() => told.then("[no text on this page]\n\n"),
                 Ok(text) => told.then(Telling::shown(format!("{text}\n\n"))),
                 Err(error) => told.then(format!("[{error}]\n\n")),
             };
+            if let Some(more) = more {
+                told = told.then(more);
+            }
         }
-        told.then(format!("[{}]", self.note()))
+        told
     }
 
     /// The text alone.
@@ -166,6 +185,20 @@ impl PdfText {
         let read: Vec<usize> = self.pages.iter().map(|(page, _)| *page).collect();
         note(&read, &self.left, self.all)
     }
+}
+
+/// The subject of a sentence on some of the pages: `these pages have`, `page 3 has`, `pages 2,4 have`.
+pub(crate) fn have(text: &PdfText, some: &[usize]) -> String {
+    match some {
+        [page] => format!("page {page} has"),
+        some if some.len() == text.pages.len() => "these pages have".to_owned(),
+        some => format!("pages {} have", Pages::named(some)),
+    }
+}
+
+/// What stands before a page.
+pub(crate) fn heading(page: usize, all: usize) -> String {
+    format!("## Page {page} of {all}")
 }
 
 /// How many pages there are, and how to go on.

@@ -241,10 +241,15 @@ fn notebook_output(
 
 /// What another tool does better with a PDF.
 fn pdf_hint(text: &PdfText, elsewhere: &str) -> String {
-    let hint = if text.is_sparse() {
-        "there is little or no text, so the pages are probably scanned: ‹read_pdf› has a vision model look at them"
-    } else {
-        "‹read_pdf› reads pages of your choice, and shows figures to a vision model"
+    let hint = match text.sparse() {
+        scanned if scanned.is_empty() => {
+            "‹read_pdf› reads pages of your choice, and shows figures to a vision model".to_owned()
+        }
+        scanned => format!(
+            "{} little or no text, so {} probably scanned: ‹read_pdf› has a vision model look at them",
+            pdf::have(text, &scanned),
+            if scanned.len() == 1 { "it is" } else { "they are" },
+        ),
     };
     format!("\n[{hint}{elsewhere}]")
 }

@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
-use rail_pdf::Pdf;
+use rail_pdf::{Pages, Pdf};
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Shown, Telling, Tool,
+    Card, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Shown, Telling, Told, Tool,
     ToolCx, ToolFault, ToolOutput,
 };
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ impl Tool for ReadPdf {
     async fn run(input: Input, cx: ToolCx) -> Result<ToolOutput, ToolFault> {
         let path = cx.path(&input.file_path);
         let (work, asked) = (cx.clone(), input.clone());
-        let (pdf, wanted, text) = cx
+        let (pdf, wanted, mut text) = cx
             .blocking(move || {
                 let opened = work.files().open(&path).map_err(|fault| explain(&work, fault))?;
                 let session = work.session();
@@ -65,12 +65,13 @@ impl Tool for ReadPdf {
                 Ok((pdf, wanted, text))
             })
             .await?;
-        if !input.force_vision && !text.is_sparse() {
+        let scanned = if input.force_vision { wanted } else { text.sparse() };
+        if scanned.is_empty() {
             return Ok(told(&cx, &text, Telling::shown("")));
         }
         let at_most = cx.session().limits.read.pdf_vision_pages;
-        let (seen, left) = wanted.split_at(wanted.len().min(at_most));
-        let (all, prompt) = (text.all, input.prompt.unwrap_or_else(|| TRANSCRIBE.to_owned()));
+        let (seen, left) = scanned.split_at(scanned.len().min(at_most));
+        let prompt = input.prompt.unwrap_or_else(|| TRANSCRIBE.to_owned());
         let (work, pages) = (cx.clone(), seen.to_vec());
         let parts = cx.blocking(move || drawn(&pdf, &pages, prompt, &work)).await;
         let answer = match parts {
@@ -91,15 +92,18 @@ impl Tool for ReadPdf {
         };
         match answer {
             Ok(answer) => {
-                let note = format!(
-                    "\n\n[{}; read from pictures of the pages by {}]",
-                    pdf::note(seen, left, all),
-                    answer.model
-                );
-                let shown = preview(&cx, &answer.text);
-                Ok(ToolOutput::told(Telling::shown(answer.text).then(note)).shown(shown))
+                // What stands behind a page that nobody has looked at waits for it: pages stay in their order.
+                left.first().into_iter().for_each(|page| text.end_before(*page));
+                if input.force_vision || text.text().trim().is_empty() {
+                    let note = if input.force_vision { pdf::note(seen, left, text.all) } else { text.note() };
+                    let note = format!("\n\n[{note}; read from pictures of the pages by {}]", answer.model);
+                    let shown = preview(&cx, &answer.text);
+                    return Ok(ToolOutput::told(Telling::shown(answer.text).then(note)).shown(shown));
+                }
+                let shown = preview(&cx, &format!("{}\n\n{}", text.text(), answer.text));
+                Ok(ToolOutput::told(with_pictures(&text, seen, &answer)).shown(shown))
             }
-            Err(fault) => Ok(told(&cx, &text, unseen(&text, fault))),
+            Err(fault) => Ok(told(&cx, &text, unseen(&text, &scanned, fault))),
         }
     }
 
@@ -117,12 +121,60 @@ fn preview(cx: &ToolCx, text: &str) -> Display {
     Display::Preview { text: text.to_owned(), lines: cx.session().limits.read.preview_lines }
 }
 
+/// The text of the pages, and with those that were looked at what was seen on them.
+fn with_pictures(text: &PdfText, seen: &[usize], answer: &Told) -> Telling {
+    let parts = by_page(&answer.text, seen, text.all);
+    let told = text.told_with(|page| {
+        let at = seen.iter().position(|seen| *seen == page)?;
+        Some(match &parts {
+            Some(parts) => Telling::said("[on a picture of this page:]\n\n")
+                .then(Telling::shown(format!("{}\n\n", parts.get(at).copied().unwrap_or_default()))),
+            None => Telling::said("[what was seen on a picture of this page is below]\n\n"),
+        })
+    });
+    let whole = match &parts {
+        Some(_) => Telling::shown(""),
+        None => Telling::shown(format!("## On pictures of pages {}\n\n{}\n\n", Pages::named(seen), answer.text)),
+    };
+    let pages = if seen.len() == 1 { "page" } else { "pages" };
+    let of = if seen.len() == text.pages.len() { "the pages".to_owned() } else { format!("{pages} {}", Pages::named(seen)) };
+    told.then(whole).then(format!("[{}; pictures of {of} were read by {}]", text.note(), answer.model))
+}
+
+/// What a model says of each page, if it wrote down the headings of all of them, in their order and nothing before the first.
+fn by_page<'a>(answer: &'a str, pages: &[usize], all: usize) -> Option<Vec<&'a str>> {
+    let mut parts = Vec::new();
+    let mut rest = answer.trim();
+    for page in pages {
+        let (before, behind) = at_line(rest, &pdf::heading(*page, all))?;
+        parts.push(before.trim());
+        rest = behind;
+    }
+    parts.push(rest.trim());
+    parts.remove(0).is_empty().then_some(parts)
+}
+
+/// What stands before and behind a line.
+fn at_line<'a>(text: &'a str, line: &str) -> Option<(&'a str, &'a str)> {
+    let mut at = 0;
+    for known in text.split_inclusive('\n') {
+        if known.trim() == line {
+            return Some((text.get(..at)?, text.get(at + known.len()..)?));
+        }
+        at += known.len();
+    }
+    None
+}
+
 /// What is missing where no model could look at the pages.
-fn unseen(text: &PdfText, fault: ToolFault) -> Telling {
-    let why = if text.is_sparse() {
-        "these pages have little or no text, so they are probably scanned; what is above is all the text there is"
-    } else {
-        "what is above is the text of the pages"
+fn unseen(text: &PdfText, scanned: &[usize], fault: ToolFault) -> Telling {
+    let why = match text.sparse() {
+        sparse if sparse.is_empty() => "what is above is the text of the pages".to_owned(),
+        _ => format!(
+            "{} little or no text, so {} probably scanned; what is above is all the text there is",
+            pdf::have(text, scanned),
+            if scanned.len() == 1 { "it is" } else { "they are" },
+        ),
     };
     Telling::said(format!("\n[{why}. No vision model read them: "))
         .then(fault.say)
@@ -137,7 +189,7 @@ fn drawn(pdf: &Pdf, pages: &[usize], prompt: String, cx: &ToolCx) -> Result<Vec<
     for page in pages {
         pdf::go_on(cx.cancel())?;
         cx.progress().say(&format!("draws page {page} of {}", pdf.pages()));
-        let heading = format!("## Page {page} of {}", pdf.pages());
+        let heading = pdf::heading(*page, pdf.pages());
         match pdf.render(*page, edge) {
             Ok(png) => {
                 let media = Media {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rail_model::{Extras, ToolDecl, ToolKind};
 use rail_repair::Mapping;
-use rail_tool::FacetCx;
+use rail_tool::{Confine, FacetCx};
 use serde_json::{Map, Value, json};
 
 /// The dialect that hooks speak.
@@ -39,7 +39,7 @@ pub(super) fn input(input: &Value, cwd: &Path, home: Option<&Path>) -> Value {
     let mut told = input.clone();
     for key in PATHS {
         if let Some(Value::String(path)) = told.get_mut(key) {
-            *path = FacetCx { cwd, home, skills: &[] }.path(path).to_string_lossy().into_owned();
+            *path = FacetCx { cwd, home, skills: &[], confine: Confine::default() }.path(path).to_string_lossy().into_owned();
         }
     }
     told

@@ -265,8 +265,13 @@ fn all_images_together_have_a_limit() {
 #[test]
 fn addresses_on_the_network_are_refused_in_the_sandbox() {
     let seer = Arc::new(Seer::default());
+    let person = Arc::new(Refuses::default());
     for confine in [Confine::Workspace, Confine::ReadOnly] {
-        let scratch = seen_by(&seer, |session| session.confine = confine);
+        let scratch = Scratch::asking_with(Arc::clone(&person) as Arc<dyn Asks>, |session| {
+            session.models = Arc::clone(&seer) as Arc<dyn Models>;
+            session.confine = confine;
+        });
+        scratch.executor.change_policy(|policy| policy.mode = Mode::Default);
         let said = says(&scratch, &json!({ "image": "https://example.com/a.png" }));
         assert_eq!(
             said,
@@ -274,6 +279,7 @@ fn addresses_on_the_network_are_refused_in_the_sandbox() {
         );
     }
     assert_eq!(seer.0.lock().unwrap().len(), 0, "nobody was asked");
+    assert_eq!(*person.0.lock().unwrap(), 0, "not even for leave");
 }
 
 #[test]

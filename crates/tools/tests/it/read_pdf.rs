@@ -11,15 +11,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::scratch::Scratch;
 
-/// A model that sees, and what it was asked.
-#[derive(Clone, Debug, Default)]
-struct Seeing(Arc<Mutex<Vec<Inquiry>>>);
+/// A model that sees, what it says, and what it was asked.
+#[derive(Clone, Debug)]
+struct Seeing(Arc<Mutex<Vec<Inquiry>>>, &'static str);
+
+impl Default for Seeing {
+    fn default() -> Self {
+        Self(Arc::default(), "what it saw")
+    }
+}
 
 impl Models for Seeing {
     fn ask<'a>(&'a self, inquiry: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
         self.0.lock().unwrap().push(inquiry);
         let told = Told {
-            text: "what it saw".to_owned(),
+            text: self.1.to_owned(),
             model: "some/model".to_owned(),
             stop: rail_model::Stop::EndTurn,
         };
@@ -90,6 +96,60 @@ fn scanned_pages_are_shown_to_a_vision_model() {
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     assert!(texts[0].starts_with("Transcribe these pages faithfully"), "{texts:?}");
     assert_eq!(texts[1..], ["## Page 1 of 2", "## Page 2 of 2"]);
+}
+
+#[test]
+fn only_scanned_pages_are_shown_and_all_pages_stay_in_their_order() {
+    let Some(pdfs) = pdfs() else { return };
+    let by_page = "## Page 2 of 5\n\nSCANNED TWO\n\n## Page 4 of 5\n\nSCANNED FOUR";
+    let said = pdfs.said("mixed");
+    for (answer, seen, below) in [
+        (
+            by_page,
+            [
+                "[on a picture of this page:]\n\nSCANNED TWO".to_owned(),
+                format!("{}\n\n[on a picture of this page:]\n\nSCANNED FOUR", said[3]),
+            ],
+            "",
+        ),
+        (
+            "Two and four.",
+            [
+                "[what was seen on a picture of this page is below]".to_owned(),
+                format!("{}\n\n[what was seen on a picture of this page is below]", said[3]),
+            ],
+            "## On pictures of pages 2,4\n\nTwo and four.\n\n",
+        ),
+    ] {
+        let models = Seeing(Arc::default(), answer);
+        let scratch = with(&pdfs, "mixed", &models);
+        let read = scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf") }));
+        let [two, four] = seen;
+        let pages = [&said[0], &two, &said[2], &four, &said[4]];
+        let pages = pages.iter().zip(1..).map(|(text, page)| format!("## Page {page} of 5\n\n{text}\n\n"));
+        let expected = format!(
+            "ok: {}{below}[5 pages in all; pictures of pages 2,4 were read by some/model]",
+            pages.collect::<String>()
+        );
+        assert_eq!(read, expected);
+        let asked = models.asked();
+        let texts: Vec<&str> = asked[0].parts.iter().skip(1).filter_map(Part::as_text).collect();
+        assert_eq!((images(&asked[0].parts), texts), (2, vec!["## Page 2 of 5", "## Page 4 of 5"]));
+    }
+    // Nothing behind a page that nobody looked at is told before it.
+    let models = Seeing(Arc::default(), "## Page 2 of 5\nSCANNED TWO");
+    let scratch = Scratch::with(|session| {
+        session.models = Arc::new(models.clone());
+        session.limits.read.pdf_vision_pages = 1;
+    });
+    scratch.write("a.pdf", pdfs.bytes("mixed"));
+    let read = scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf") }));
+    let end = "[pages 1-3 of 5 in all; go on with `pages` \"4-5\"; pictures of page 2 were read by some/model]";
+    assert!(read.contains("## Page 3 of 5") && read.ends_with(end), "{read}");
+    let said = Scratch::new();
+    said.write("a.pdf", pdfs.bytes("mixed"));
+    let read = said.says("read_pdf", &json!({ "file_path": said.path("a.pdf") }));
+    assert!(read.contains("\n[pages 2,4 have little or no text, so they are probably scanned; "), "{read}");
 }
 
 #[test]
@@ -200,5 +260,5 @@ fn read_file_reads_a_pdf_the_same_way() {
     assert_eq!(said, expected);
     scratch.write("scan.pdf", pdfs.bytes("scan"));
     let said = scratch.says("read_file", &json!({ "file_path": scratch.path("scan.pdf") }));
-    assert!(said.ends_with("`read_pdf` has a vision model look at them]"), "{said}");
+    assert!(said.ends_with("[these pages have little or no text, so they are probably scanned: `read_pdf` has a vision model look at them]"), "{said}");
 }

@@ -244,6 +244,16 @@ def scan(text):
     return page
 
 
+def stamped(text, stamp):
+    """A scanned page with a few words of text on it."""
+
+    def page(canvas):
+        scan(text)(canvas)
+        return lines(canvas, [stamp])
+
+    return page
+
+
 def numbered(number):
     def page(canvas):
         return lines(canvas, [f"Page number {number} of a long report."] + PLAIN * 2)
@@ -333,6 +343,7 @@ def main():
     document("pictures", [pictures])
     document("rotated", [rotated(degrees) for degrees in (0, 90, 180, 270)] + [sideways])
     document("scan", [scan("SCANNED PAGE ONE"), scan("SCANNED PAGE TWO")])
+    document("mixed", [numbered(1), scan("SCANNED TWO"), numbered(3), stamped("SCANNED FOUR", "Received."), numbered(5)])
     document("long", [numbered(number) for number in range(1, 301)])
     encrypt("empty-password", "plain", "", "owner", "AES-256")
     encrypt("password", "plain", "secret", "owner", "AES-128")
