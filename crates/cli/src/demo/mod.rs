@@ -24,7 +24,7 @@ All else is real: the agent, its routing and failover, the mending of calls, the
 ";
 
 const END: &str =
-    "That was the tour. `rail init` finds your own models; `rail -p \"…\"` gives them a task.\n";
+    "That was the tour. `rail init` finds your own models; `rail` opens the agent on them, `rail -p \"…\"` gives them one task.\n";
 const PRICE: &str = include_str!("price.py");
 
 /// The files of the tour.
