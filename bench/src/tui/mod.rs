@@ -116,7 +116,8 @@ fn written(name: &str, measured: &Measured, text: &str, tokens: usize) {
     );
 }
 
-/// Shapes in which a block stays open for long: what a token costs at the end, and at the beginning.
+/// Shapes in which a block stays open for long: what a token costs in the first tenth of it, in the second and in the last. In the first one a block may
+/// still be smaller than what is read of it later.
 fn shapes() {
     let mut dice = Dice::new();
     let shapes = [
@@ -127,8 +128,16 @@ fn shapes() {
         ("a line of 1 MB in code", format!("```json\n{}", "[1, \"two\"], ".repeat(87_400))),
     ];
     println!(
-        "{:<36} {:>8} {:>10} {:>10} {:>10} {:>8} {:>8}",
-        "a frame every 33 ms", "tokens", "first µs", "last µs", "last/first", "of text", "redraws"
+        "{:<36} {:>7} {:>8} {:>8} {:>8} {:>10} {:>9} {:>8} {:>8}",
+        "a frame every 33 ms",
+        "tokens",
+        "1st µs",
+        "2nd µs",
+        "last µs",
+        "last/first",
+        "last/2nd",
+        "of text",
+        "redraws"
     );
     for (name, text) in shapes {
         let tokens = tokens(&text);
@@ -136,13 +145,14 @@ fn shapes() {
         let tenth =
             |nth: usize| runs.iter().filter_map(|run| run.tenths.get(nth)).min().copied().unwrap_or_default();
         let each = |took: Duration| micros(took) / (tokens.len() as f64 / 10.0);
-        let (first, last) = (each(tenth(0)), each(tenth(9)));
+        let (first, second, last) = (each(tenth(0)), each(tenth(1)), each(tenth(9)));
         let seen = Show::new().watch(&tokens, Pace::Timed);
         let total = seen.frames.iter().sum::<usize>() as f64 / text.len() as f64;
         println!(
-            "{name:<36} {:>8} {first:>10.2} {last:>10.2} {:>10.2} {total:>7.2}x {:>8}",
+            "{name:<36} {:>7} {first:>8.2} {second:>8.2} {last:>8.2} {:>10.2} {:>9.2} {total:>7.2}x {:>8}",
             tokens.len(),
             last / first,
+            last / second,
             seen.redraws
         );
     }

@@ -3,6 +3,7 @@
 //! Nothing is addressed but relative to the cursor, so that it works wherever the terminal stands. Each frame is one synchronized update, and of the
 //! live region only what changed is written.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -53,6 +54,8 @@ const SHOW: &str = "\u{1b}[?25h";
 const BELOW: &str = "\u{1b}[J";
 const RIGHT: &str = "\u{1b}[K";
 const RESET: &str = "\u{1b}[0m";
+/// Cells that are sooner written than moved.
+const MOVE: usize = 20;
 
 impl Screen {
     /// A terminal whose cursor stands at the beginning of an empty row.
@@ -304,15 +307,15 @@ fn up(rows: usize, out: &mut String) {
     }
 }
 
-/// How many rows were scrolled off the top of rows, of which the last may have changed.
+/// How many rows were scrolled off the top, if more stays the same for it than without: the last rows may have changed as well.
 fn scrolled(old: &[Row], new: &[Row]) -> usize {
-    let kept = |gone: usize| old.len().saturating_sub(gone + 1);
-    let same = |gone: &usize| {
-        let stays = old.get(*gone..old.len() - 1).unwrap_or_default();
-        new.get(..stays.len()) == Some(stays)
+    let stays = |gone: usize| {
+        let same = old.iter().skip(gone).zip(new).filter(|(old, new)| old == new);
+        same.map(|(row, _)| cells_of(row)).sum::<usize>()
     };
-    // Moving a single row is not worth it.
-    (1..old.len()).take_while(|gone| kept(*gone) > 1).find(same).unwrap_or(0)
+    let enough = stays(0) + MOVE;
+    let best = (1..old.len()).map(|gone| (stays(gone), Reverse(gone))).max();
+    best.filter(|(stays, _)| *stays > enough).map_or(0, |(_, Reverse(gone))| gone)
 }
 
 /// Whether every terminal gives the row the same cells: not all of them know signs that several characters make up, and a mark that stands

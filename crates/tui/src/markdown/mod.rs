@@ -79,21 +79,24 @@ impl Markdown {
     }
 }
 
-/// What a line begins with and what decides what it is.
+/// Bytes of what a text begins with.
 const BEGINNING: usize = 64;
+/// How far the end of a sentence is looked for.
+const SENTENCE: usize = 512;
 
-/// A text without its middle if it is long: its beginning, and at least so many bytes of its end. Where the end begins moves in steps, so that it looks
-/// the same while a text grows.
+/// A text without its middle if it is long: the marks it begins with, and nearly so many bytes of its end or more. Where the end begins moves in steps, so
+/// that it looks the same while a text grows. It begins with a sentence where it can: within code or emphasis, all marks behind would be misread.
 pub(crate) fn end_of(text: &str, room: usize) -> Cow<'_, str> {
     let from = text.len() / room.max(1) * room;
     let Some(from) = from.checked_sub(room).filter(|from| *from > BEGINNING) else {
         return Cow::Borrowed(text);
     };
-    let begun = text.get(..text.floor_char_boundary(BEGINNING)).unwrap_or_default();
+    let is_mark = |byte: &u8| b" \t>*+-#|()[].xX0123456789".contains(byte);
+    let marks = text.bytes().take(BEGINNING).take_while(is_mark).count();
     let end = text.get(text.floor_char_boundary(from)..).unwrap_or_default();
-    // Words are kept whole.
-    let blank = end.char_indices().take(BEGINNING).find(|(_, c)| *c == ' ').map_or(0, |(at, _)| at);
-    Cow::Owned(begun.to_owned() + end.get(blank..).unwrap_or_default())
+    let near = end.get(..end.floor_char_boundary(SENTENCE.min(room / 4))).unwrap_or_default();
+    let stop = near.find(". ").map(|stop| stop + 1).or_else(|| near.find(['\n', ' '])).unwrap_or(0);
+    Cow::Owned(text.get(..marks).unwrap_or_default().to_owned() + end.get(stop..).unwrap_or_default())
 }
 
 /// A whole text at once.
@@ -180,6 +183,30 @@ mod tests {
                     let same = |lines: &[Line]| lines.iter().rev().take(12).cloned().collect::<Vec<_>>();
                     assert_eq!(same(&end), same(&all));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn where_a_long_text_is_cut_marks_keep_their_meaning() {
+        // Blanks within code and emphasis, at every place relative to the cut.
+        let sentence = "It was `rail serve` again that said **so very much** of _all that_. ";
+        for begun in 0..sentence.len() {
+            let text = "x".repeat(begun) + &format!(" {}", sentence.repeat(300));
+            for (width, rows) in [(60, 12), (100, 36)] {
+                let mut markdown = Markdown::new();
+                markdown.push(&text, width);
+                let last = |lines: &[Line]| -> Vec<_> {
+                    lines
+                        .last()
+                        .map(|line| line.spans.iter().rev().take(6).cloned().collect())
+                        .unwrap_or_default()
+                };
+                assert_eq!(
+                    last(&markdown.open_end(width, rows)),
+                    last(&markdown.open(width)),
+                    "{begun} in {width}"
+                );
             }
         }
     }

@@ -95,6 +95,18 @@ fn a_paragraph_that_is_longer_than_the_screen_is_moved_and_not_written_again() {
 }
 
 #[test]
+fn rows_are_moved_also_when_the_sign_moves_with_them() {
+    let mut shown = Shown::new();
+    let text = (0..170).map(|nth| format!("word{nth} ")).collect::<String>();
+    shown.stream(&text);
+    for beat in 1..30 {
+        shown.say(&format!("and{beat} more words for nearly one whole row of this screen "));
+        let bytes = shown.frame(Duration::from_millis(120 * beat));
+        assert!(bytes < 350, "{bytes} bytes for one more row at beat {beat}");
+    }
+}
+
+#[test]
 fn what_is_finished_is_not_written_again() {
     let mut shown = Shown::new();
     shown.stream(&WORDS.repeat(6));

@@ -1,5 +1,7 @@
 //! The screen on a real terminal emulator.
 
+use std::num::NonZero;
+
 use proptest::prelude::*;
 use rail_tui::screen::{Live, Screen, Size};
 use rail_tui::text::{Line, Role, Span};
@@ -13,7 +15,8 @@ struct Pair {
 }
 
 fn terminal(rows: u16, columns: u16) -> vt100::Parser {
-    vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 10_000)
+    let cells = |count: u16| NonZero::new(count).unwrap_or(NonZero::<u16>::MIN);
+    vt100::Parser::new(cells(rows), cells(columns), 10_000)
 }
 
 impl Pair {
