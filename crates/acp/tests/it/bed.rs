@@ -185,6 +185,7 @@ impl Doer {
             tool: "bash".to_owned(),
             input,
             doing: vec![Doing::Runs("touch a".to_owned())],
+            changes: Vec::new(),
             why: "it runs".to_owned(),
             always_asks: false,
             offers: vec![Leave { rules: vec!["Bash(touch:*)".to_owned()], says: String::new() }],
