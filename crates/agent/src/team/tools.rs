@@ -96,7 +96,16 @@ mod tests {
         }] {
             let only = names(change, false);
             assert!(only.iter().any(|name| name == "grep") && only.iter().any(|name| name == "read_file"));
-            for not in ["bash", "bash_output", "kill_bash", "write_file", "edit_file", "multi_edit", "apply_patch", "notebook_edit"] {
+            for not in [
+                "bash",
+                "bash_output",
+                "kill_bash",
+                "write_file",
+                "edit_file",
+                "multi_edit",
+                "apply_patch",
+                "notebook_edit",
+            ] {
                 assert!(!only.iter().any(|name| name == not), "{not}");
             }
         }

@@ -267,12 +267,15 @@ async fn budgets_hold_over_the_whole_tree() {
 #[tokio::test]
 async fn what_an_agent_took_is_told_however_it_ended() {
     let bed = bed(|request| match (first(request).as_str(), answers(request)) {
-        ("go", 0) => Turn::reply(vec![task("a", "general-purpose", "fail"), task("b", "general-purpose", "refuse")]),
-        ("go", _) => Turn::reply(vec![text("done")]),
-        (_, 0) => {
-            Turn::reply(vec![text("I look."), call("list_directory", json!({"path": "."}))]).usage(used(100, 10))
+        ("go", 0) => {
+            Turn::reply(vec![task("a", "general-purpose", "fail"), task("b", "general-purpose", "refuse")])
         }
-        ("fail", _) => Turn::error(rail_model::ApiError::new(rail_model::ErrorKind::InvalidRequest, "no such thing")),
+        ("go", _) => Turn::reply(vec![text("done")]),
+        (_, 0) => Turn::reply(vec![text("I look."), call("list_directory", json!({"path": "."}))])
+            .usage(used(100, 10)),
+        ("fail", _) => {
+            Turn::error(rail_model::ApiError::new(rail_model::ErrorKind::InvalidRequest, "no such thing"))
+        }
         _ => Turn::reply(vec![text("I won't.")]).stop(rail_model::Stop::Refusal).usage(used(100, 10)),
     });
     let mut talk = bed.open();
@@ -361,10 +364,7 @@ async fn an_agent_s_own_agent_can_be_stopped_by_itself() {
             ("level 2", 0) => Turn::stall(vec![text("I am ")]),
             ("level 1", _) => {
                 let told = texts(request).join("\n");
-                Turn::reply(vec![text(format!(
-                    "stopped: {}",
-                    told.contains("the user stopped the agent; ")
-                ))])
+                Turn::reply(vec![text(format!("stopped: {}", told.contains("the user stopped the agent; ")))])
             }
             (who, _) => Turn::reply(vec![text(format!("{who} ended"))]),
         });

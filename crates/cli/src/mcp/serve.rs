@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use rail_agent::hooks::{HookFacts, HookOutcome, HookRunner, HookWatch};
 use rail_agent::machine::Bounds;
 use rail_agent::team::Purse;
 use rail_agent::{Aside, AsideParts};
-use rail_agent::hooks::{HookFacts, HookOutcome, HookRunner, HookWatch};
 use rail_config::{Env, Loaded};
 use rail_mcp::serve::{Asked, Http, Offer, Opened, ServeError, Sessions, offered, serve_http, serve_streams};
 use rail_stdx::Secret;

@@ -250,7 +250,8 @@ fn an_agent_that_begins_before_a_server_is_ready_finds_its_tools() {
     let (script, pipe) = (home.path("slow.py"), home.path("pipe"));
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
     let gate = pipe.clone();
-    let task = json!({"description": "look", "prompt": "look with the server", "subagent_type": "code-reviewer"});
+    let task =
+        json!({"description": "look", "prompt": "look with the server", "subagent_type": "code-reviewer"});
     let models = Models::answering(move |request| {
         let is_agent = format!("{:?}", request.messages[0]).contains("look with the server");
         let turns = request.messages.iter().filter(|message| message.role == Role::Assistant).count();

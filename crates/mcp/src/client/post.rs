@@ -145,11 +145,17 @@ fn in_our_words(problem: &str, name: &str) -> String {
     problem
         .replace(&theirs("base_url"), &format!("`mcp.servers.{name}.url`"))
         .replace(&format!(", or raise {}", theirs("timeouts.connect")), "")
-        .replace(&format!("set {} to `direct` to go around it", theirs("proxy")), "name the host in `NO_PROXY`")
+        .replace(
+            &format!("set {} to `direct` to go around it", theirs("proxy")),
+            "name the host in `NO_PROXY`",
+        )
         .replace(&format!("{} and the environment's `HTTPS_PROXY`", theirs("proxy")), "`HTTPS_PROXY`")
         .replace(&format!("in {} or the environment", theirs("proxy")), "in `HTTPS_PROXY`")
         .replace(&theirs("proxy"), "`HTTPS_PROXY`")
-        .replace(&format!("set {} to its PEM file", theirs("ca")), "add it to the certificates of this system")
+        .replace(
+            &format!("set {} to its PEM file", theirs("ca")),
+            "add it to the certificates of this system",
+        )
 }
 
 /// What a server says that wants a login, or more than the login that there is.

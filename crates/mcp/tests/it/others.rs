@@ -43,7 +43,9 @@ async fn files() {
     bed.ready("fs").await;
     let allowed = async {
         // It asks for our folders once it is ready, and does not say when it has looked at them.
-        while !bed.says("mcp__fs__list_allowed_directories", &json!({})).await.contains(own.to_str().unwrap()) {}
+        while !bed.says("mcp__fs__list_allowed_directories", &json!({})).await.contains(own.to_str().unwrap())
+        {
+        }
     };
     tokio::time::timeout(Duration::from_secs(20), allowed).await.unwrap();
     let path = |name: &str| own.join(name).to_str().unwrap().to_owned();
