@@ -13,6 +13,7 @@ mod reader;
 mod screen;
 pub mod seatbelt;
 mod shape;
+mod starter;
 mod support;
 mod tape;
 mod trace;

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use crate::confine::{ConfineError, dress, dress_on};
 use crate::launch::{Input, Launch, StartError, Streams};
 use crate::pump::{Errors, Pump, feed};
+use crate::starter::on_starter;
 use crate::tape::{More, Tape};
 use crate::trace::{self, Trace};
 use crate::{Ended, Kept, Piece, Shape, Straggler, Support, leader};
@@ -166,7 +167,7 @@ fn start(launch: Launch, mark: String) -> Result<Process, Stopped> {
         }
     };
     command.stdin(stdin).stdout(output_end).stderr(errors_end);
-    let child = spawn(command, inherit, (&shape, support.as_ref()))?;
+    let child = spawn(command, inherit, (&shape, support.as_ref()), streams)?;
     let (output, writer, talk) = match (streams, writer) {
         // The reader has a pipe of its own, which is at its end from the start.
         (Streams::Talk, Some(input)) => {
@@ -189,6 +190,7 @@ fn spawn(
     mut command: std::process::Command,
     inherit: Vec<OwnedFd>,
     (shape, support): (&Shape, Option<&Support>),
+    streams: Streams,
 ) -> Result<tokio::process::Child, Stopped> {
     command.args(inherit.iter().map(|end| format!("/dev/fd/{}", end.as_raw_fd())));
     let dressed = match support {
@@ -198,7 +200,21 @@ fn spawn(
     let dressed = dressed.map_err(Stopped::Confine)?;
     // After the confinement, which takes all descriptors from the child.
     leader::lead(&mut command, inherit);
-    let child = tokio::process::Command::from(command).kill_on_drop(true).spawn();
+    let child = match streams {
+        Streams::Together | Streams::Apart => {
+            tokio::process::Command::from(command).kill_on_drop(true).spawn()
+        }
+        // What is talked with may run as long as we do, and longer if nobody ends it.
+        Streams::Talk => {
+            leader::die_with_us(&mut command);
+            let runtime = tokio::runtime::Handle::current();
+            on_starter(move || {
+                let _entered = runtime.enter();
+                tokio::process::Command::from(command).kill_on_drop(true).spawn()
+            })
+            .flatten()
+        }
+    };
     child.map_err(|error| match dressed.explain(&error) {
         Some(confine) => Stopped::Confine(confine),
         None => Stopped::System(error),

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use crate::names::meant;
 use crate::unsaved::Unsaved;
 use crate::{
-    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Confine, Files, Inquiry, Session, SkillCard, Told,
-    ToolFault,
+    AgentCall, AgentDone, AgentTask, Asks, Choices, Chosen, Confine, Files, Inquiry, Session, SkillCard,
+    Told, ToolFault,
 };
 
 /// What a tool may know to say what it will touch.

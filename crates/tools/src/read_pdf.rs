@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
 use rail_pdf::{Pages, Pdf};
 use rail_tool::{
-    Card, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Shown, Telling, Told, Tool,
-    ToolCx, ToolFault, ToolOutput,
+    Card, Display, Example, Facet, FacetCx, Generation, Inquired, Inquiry, Lane, Level, Shown, Telling, Told,
+    Tool, ToolCx, ToolFault, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -134,10 +134,16 @@ fn with_pictures(text: &PdfText, seen: &[usize], answer: &Told) -> Telling {
     });
     let whole = match &parts {
         Some(_) => Telling::shown(""),
-        None => Telling::shown(format!("## On pictures of pages {}\n\n{}\n\n", Pages::named(seen), answer.text)),
+        None => {
+            Telling::shown(format!("## On pictures of pages {}\n\n{}\n\n", Pages::named(seen), answer.text))
+        }
     };
     let pages = if seen.len() == 1 { "page" } else { "pages" };
-    let of = if seen.len() == text.pages.len() { "the pages".to_owned() } else { format!("{pages} {}", Pages::named(seen)) };
+    let of = if seen.len() == text.pages.len() {
+        "the pages".to_owned()
+    } else {
+        format!("{pages} {}", Pages::named(seen))
+    };
     told.then(whole).then(format!("[{}; pictures of {of} were read by {}]", text.note(), answer.model))
 }
 

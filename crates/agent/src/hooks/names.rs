@@ -39,7 +39,10 @@ pub(super) fn input(input: &Value, cwd: &Path, home: Option<&Path>) -> Value {
     let mut told = input.clone();
     for key in PATHS {
         if let Some(Value::String(path)) = told.get_mut(key) {
-            *path = FacetCx { cwd, home, skills: &[], confine: Confine::default() }.path(path).to_string_lossy().into_owned();
+            *path = FacetCx { cwd, home, skills: &[], confine: Confine::default() }
+                .path(path)
+                .to_string_lossy()
+                .into_owned();
         }
     }
     told

@@ -6,19 +6,25 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rail_agent::hooks::{HookFacts, HookOutcome, HookRunner, HookWatch};
+use rail_agent::machine::Bounds;
+use rail_agent::team::Purse;
+use rail_agent::{Aside, AsideParts};
 use rail_config::{Env, Loaded};
 use rail_mcp::serve::{Asked, Http, Offer, Opened, ServeError, Sessions, offered, serve_http, serve_streams};
 use rail_stdx::Secret;
-use rail_tool::{BoxFuture, Dialect, Generation, Hooks, Limits, Session};
+use rail_tool::{BoxFuture, Dialect, Generation, Hooks, Limits, Registry, Session};
+use rail_tools::Sight;
+use rail_upstream::Upstream;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::images::shrink_image;
 use crate::permission::{PermissionFlags, workspace};
 use crate::setup::{Common, serving_runtime, wrong};
 use crate::signals::{Signals, Told};
 use crate::tool::words::{Dialect as DialectName, generation};
-use crate::{Failure, output, trust};
+use crate::{Failure, output, state, trust};
 
 /// How long what was left in the background has to end.
 const GRACE: Duration = Duration::from_secs(1);
@@ -50,12 +56,15 @@ impl Serve {
         trust::first_use(&inputs)?;
         let checked = rail_config::check(&inputs);
         let loaded = checked.loaded.ok_or(checked.problems).map_err(wrong)?;
-        let offer = self.offer(&loaded, &inputs.env)?;
+        let model = common.model.clone().unwrap_or_default();
+        let offer = self.offer(&loaded, &inputs.env, &model)?;
         let key = self.key.as_deref().map(|key| key_at(key, &inputs.env)).transpose()?;
         let sessions = Arc::new(Guests {
             flags: self.flags.clone(),
-            loaded,
+            upstream: state::upstream(&loaded, &inputs.env).shrinking(shrink_image),
+            loaded: Arc::new(loaded),
             env: inputs.env,
+            model,
             folders: Mutex::default(),
         });
         let runtime = serving_runtime()?;
@@ -108,8 +117,8 @@ impl Serve {
         })
     }
 
-    fn offer(&self, loaded: &Loaded, env: &Env) -> Result<Offer, Failure> {
-        let all = rail_tools::registry();
+    fn offer(&self, loaded: &Loaded, env: &Env, model: &str) -> Result<Offer, Failure> {
+        let all = able(loaded, env, model);
         let policy = self.flags.policy(loaded, env, &all)?;
         let generation = self.generation.unwrap_or(loaded.settings.agent.generation);
         let workspace = workspace()?;
@@ -129,6 +138,17 @@ impl Serve {
     }
 }
 
+/// The tools that have what they need: somebody to look at images, an engine to search with.
+fn able(loaded: &Loaded, env: &Env, model: &str) -> Registry {
+    let sight = match rail_agent::sight(loaded, env, model) {
+        Sight::Nobody => Sight::Nobody,
+        // Whether the client's own model sees, nobody knows.
+        Sight::Others | Sight::MainToo => Sight::Others,
+    };
+    let searches = rail_tools::web::has_engine(&loaded.settings.web, |name| env.get(name).map(str::to_owned));
+    rail_tools::seeing(&rail_tools::registry(), sight).only(|card| searches || card.name != "web_search")
+}
+
 /// The key that stands where the flag says. It is not given itself: command lines can be seen by others.
 fn key_at(reference: &str, env: &Env) -> Result<Secret, Failure> {
     let Some(name) = reference.strip_prefix("env:") else {
@@ -144,10 +164,30 @@ fn key_at(reference: &str, env: &Env) -> Result<Secret, Failure> {
 /// Opens sessions in this folder.
 struct Guests {
     flags: PermissionFlags,
-    loaded: Loaded,
+    loaded: Arc<Loaded>,
     env: Env,
+    /// The way to the models that tools ask.
+    upstream: Upstream,
+    /// The model that counts as the session's own.
+    model: String,
     /// The folders of the sessions' outputs, which are removed with them.
     folders: Mutex<Vec<TempDir>>,
+}
+
+impl Guests {
+    /// The models that the tools of a session ask, within the budget of a task.
+    fn models(&self) -> Aside {
+        let usd = self.loaded.settings.agent.limits.max_budget_usd;
+        Aside::new(AsideParts {
+            upstream: self.upstream.clone(),
+            loaded: Arc::clone(&self.loaded),
+            env: self.env.clone(),
+            model: self.model.clone(),
+            purse: Arc::new(Purse::new(&Bounds { usd, ..Bounds::default() })),
+            // A client has no word for what a call has cost.
+            heard: Arc::new(|_| ()),
+        })
+    }
 }
 
 impl Sessions for Guests {
@@ -157,10 +197,11 @@ impl Sessions for Guests {
             .tempdir()
             .map_err(|error| format!("no folder for outputs can be made: {error}"))?;
         let session = self.flags.session(&self.loaded, &self.env, outputs.path().to_owned());
-        let session = session.map_err(|failure| match failure {
+        let mut session = session.map_err(|failure| match failure {
             Failure::Usage(error) | Failure::Task(error) => format!("{error:#}"),
             Failure::Interrupted | Failure::Ended(_) => "it was interrupted".to_owned(),
         })?;
+        session.models = Arc::new(self.models());
         let id = outputs.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).push(outputs);
         let settings = self.loaded.settings.hooks.clone();

@@ -585,3 +585,12 @@ fn a_server_is_tested_by_starting_it() {
     said(&home, &[&["approve", "brought"], &["test", "brought"]]);
     assert!(home.path("repo/started").exists());
 }
+
+#[test]
+fn a_server_that_is_not_reached_names_its_own_setting() {
+    let home = home();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    home.write(CONFIG, &format!("[mcp.servers.far]\nurl = \"http://{nobody}/mcp\"\n"));
+    let told = said(&home, &[&["test", "far"]]);
+    assert!(told.contains("and is `mcp.servers.far.url` right?") && !told.contains("providers."), "{told}");
+}

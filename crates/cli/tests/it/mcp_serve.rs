@@ -8,6 +8,7 @@ use std::process::{Child, Output};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rail_testkit::judges::{Language, judge_of};
+use rail_testkit::{Models, Turn, text};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -179,6 +180,45 @@ fn nothing_but_the_protocol_is_on_stdout_and_all_ends_with_stdin() {
     assert_eq!(answers.iter().map(|answer| &answer["id"]).collect::<Vec<_>>(), [1, 2], "{stdout}");
     assert_eq!(answers[1]["result"]["isError"], false, "{stdout}");
     assert!(!runs(&format!("sleep 86403{mark}")));
+}
+
+/// The answers to these requests behind the greeting.
+fn asked(home: &Home, requests: &[Value]) -> Vec<Value> {
+    let greeting = [initialize(), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})];
+    let input: String = greeting.iter().chain(requests).map(|request| format!("{request}\n")).collect();
+    // The input stays open until the last answer is there: its end is the end of all calls.
+    let mut child = home.start_bounded(&["mcp", "serve", "--generation", "gen4"]);
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    stdin.write_all(input.as_bytes()).unwrap();
+    let answers = stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap());
+    let answers: Vec<Value> = answers.skip(1).take(requests.len()).collect();
+    drop(stdin);
+    child.wait().unwrap();
+    answers
+}
+
+#[test]
+fn tools_that_ask_models_ask_the_user_s_or_are_not_there() {
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let names = |answer: &Value| {
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let home = workspace();
+    let without = names(&asked(&home, std::slice::from_ref(&list))[0]);
+    assert!(without.iter().any(|name| name == "read_pdf"), "{without:?}");
+    assert!(!without.iter().any(|name| name == "image" || name == "web_search"), "{without:?}");
+    let models = Models::start(vec![Turn::reply(vec![text("A dot.")])]).unwrap();
+    let config = format!(
+        "[providers.eyes]\nprotocol = \"openai-chat\"\nbase_url = \"{}\"\nkey = \"sk-eyes-0123456789\"\n[agent]\nimage_model = \"eyes,m\"\n",
+        models.url("/v1")
+    );
+    home.write(".config/switchrail/config.toml", &config);
+    let look = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "image", "arguments": {"image": "dot.png"}}});
+    let answers = asked(&home, &[list, look]);
+    assert!(names(&answers[0]).iter().any(|name| name == "image"), "{answers:?}");
+    let said = answers[1]["result"]["content"].to_string();
+    assert!(said.contains("A dot.") && said.contains("eyes/m"), "{answers:?}");
 }
 
 #[test]

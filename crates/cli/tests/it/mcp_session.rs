@@ -1,5 +1,7 @@
 //! MCP servers and agents in a session, through the real program and a scripted model.
 
+use std::io::{BufRead, BufReader, Read};
+
 use rail_model::{Part, PartBody, Request, Role};
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::{Value, json};
@@ -315,4 +317,42 @@ fn the_question_of_a_server_that_is_gone_is_taken_back() {
     assert_eq!(taken_back["request_id"], asked["request_id"]);
     assert_eq!(driven.of_type("result")["result"], "done");
     assert_eq!(driven.end().1, Some(0));
+}
+
+/// A server that listens to nobody.
+const DEAF: &str = r#"
+import os, signal, sys, time
+for deaf in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE): signal.signal(deaf, signal.SIG_IGN)
+out = os.open(sys.argv[1], os.O_WRONLY)
+os.write(out, b"%d\n" % os.getpid())
+while True: time.sleep(1000)
+"#;
+
+#[test]
+fn a_server_that_listens_to_nobody_is_gone_when_rail_is_killed() {
+    let (_models, home) = scene(vec![Turn::stall(vec![text("I am ")])]);
+    let home = home.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+    home.write("server.py", DEAF);
+    let (script, pipe) = (home.path("server.py"), home.path("pipe"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let config = home.read(".config/switchrail/config.toml");
+    let server = format!("[mcp.servers.deaf]\ncommand = \"python3\"\nargs = [{script:?}, {pipe:?}]\n");
+    home.write(".config/switchrail/config.toml", &format!("{config}\n{server}"));
+    let mut rail = home.start(&["-p", "wait"]);
+    // What is piped in belongs to the task: it begins at the end of that.
+    drop(rail.stdin.take());
+    let mut server = BufReader::new(std::fs::File::open(&pipe).unwrap());
+    let mut id = String::new();
+    server.read_line(&mut id).unwrap();
+    rail.kill().unwrap();
+    rail.wait().unwrap();
+    // The server holds its end of the pipe as long as it lives.
+    let (gone, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || gone.send(server.read_to_end(&mut Vec::new()).is_ok()));
+    let told = told.recv_timeout(std::time::Duration::from_secs(20));
+    if told != Ok(true) {
+        let id = id.trim().parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
+        rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+        panic!("it outlives what started it");
+    }
 }

@@ -133,10 +133,29 @@ impl Post {
             match self.http.send(call).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) if error.kind == TransportErrorKind::Stale && stale < STALE => stale += 1,
-                Err(error) => return Err(Fault::Gone(error.problem)),
+                Err(error) => return Err(Fault::Gone(in_our_words(&error.problem, self.name()))),
             }
         }
     }
+}
+
+/// What to do about a failure, by the settings that MCP servers have: whoever carries HTTP knows those of providers.
+fn in_our_words(problem: &str, name: &str) -> String {
+    let theirs = |setting: &str| format!("`providers.{name}.{setting}`");
+    problem
+        .replace(&theirs("base_url"), &format!("`mcp.servers.{name}.url`"))
+        .replace(&format!(", or raise {}", theirs("timeouts.connect")), "")
+        .replace(
+            &format!("set {} to `direct` to go around it", theirs("proxy")),
+            "name the host in `NO_PROXY`",
+        )
+        .replace(&format!("{} and the environment's `HTTPS_PROXY`", theirs("proxy")), "`HTTPS_PROXY`")
+        .replace(&format!("in {} or the environment", theirs("proxy")), "in `HTTPS_PROXY`")
+        .replace(&theirs("proxy"), "`HTTPS_PROXY`")
+        .replace(
+            &format!("set {} to its PEM file", theirs("ca")),
+            "add it to the certificates of this system",
+        )
 }
 
 /// What a server says that wants a login, or more than the login that there is.
@@ -235,4 +254,32 @@ pub(crate) async fn stream(
         }
     }
     StreamEnd::Over(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_names_settings_of_mcp_servers() {
+        for (said, expected) in [
+            (
+                "h refuses connections; is the server running, and is `providers.x.base_url` right?",
+                "h refuses connections; is the server running, and is `mcp.servers.x.url` right?",
+            ),
+            (
+                "no connection to h within 10s; check the network, or raise `providers.x.timeouts.connect`",
+                "no connection to h within 10s; check the network",
+            ),
+            ("check the network, or set `providers.x.proxy`", "check the network, or set `HTTPS_PROXY`"),
+            (
+                "ask whoever runs it, or set `providers.x.proxy` to `direct` to go around it",
+                "ask whoever runs it, or name the host in `NO_PROXY`",
+            ),
+            ("check `providers.x.proxy` and the environment's `HTTPS_PROXY`", "check `HTTPS_PROXY`"),
+            ("set `providers.x.ca` to its PEM file", "add it to the certificates of this system"),
+        ] {
+            assert_eq!(in_our_words(said, "x"), expected);
+        }
+    }
 }

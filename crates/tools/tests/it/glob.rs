@@ -115,7 +115,12 @@ fn what_is_touched_is_declared() {
     let touched = |input: Value| {
         let registry = rail_tools::registry();
         let admitted = registry.get("glob").unwrap().admit(input).unwrap();
-        admitted.facets(&FacetCx { cwd: Path::new("/srv"), home: Some(Path::new("/srv/me")), skills: &[], confine: rail_tool::Confine::Off })
+        admitted.facets(&FacetCx {
+            cwd: Path::new("/srv"),
+            home: Some(Path::new("/srv/me")),
+            skills: &[],
+            confine: rail_tool::Confine::Off,
+        })
     };
     let check = |input: Value, expected: &str| {
         assert_eq!(touched(input), [Facet::Read(PathBuf::from(expected))]);

@@ -394,7 +394,12 @@ fn what_can_t_be_read_is_told() {
 fn what_is_touched_is_declared() {
     let check = |input: Value, expected: &str| {
         let admitted = rail_tools::registry().get("grep").unwrap().admit(input).unwrap();
-        let cx = FacetCx { cwd: Path::new("/srv"), home: Some(Path::new("/srv/me")), skills: &[], confine: rail_tool::Confine::Off };
+        let cx = FacetCx {
+            cwd: Path::new("/srv"),
+            home: Some(Path::new("/srv/me")),
+            skills: &[],
+            confine: rail_tool::Confine::Off,
+        };
         assert_eq!(admitted.facets(&cx), [Facet::Read(PathBuf::from(expected))]);
     };
     check(json!({"pattern": "x"}), "/srv/");

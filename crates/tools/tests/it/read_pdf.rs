@@ -24,11 +24,8 @@ impl Default for Seeing {
 impl Models for Seeing {
     fn ask<'a>(&'a self, inquiry: Inquiry, _: &'a CancellationToken) -> BoxFuture<'a, Result<Told, String>> {
         self.0.lock().unwrap().push(inquiry);
-        let told = Told {
-            text: self.1.to_owned(),
-            model: "some/model".to_owned(),
-            stop: rail_model::Stop::EndTurn,
-        };
+        let told =
+            Told { text: self.1.to_owned(), model: "some/model".to_owned(), stop: rail_model::Stop::EndTurn };
         Box::pin(std::future::ready(Ok(told)))
     }
 }
@@ -144,7 +141,8 @@ fn only_scanned_pages_are_shown_and_all_pages_stay_in_their_order() {
     });
     scratch.write("a.pdf", pdfs.bytes("mixed"));
     let read = scratch.says("read_pdf", &json!({ "file_path": scratch.path("a.pdf") }));
-    let end = "[pages 1-3 of 5 in all; go on with `pages` \"4-5\"; pictures of page 2 were read by some/model]";
+    let end =
+        "[pages 1-3 of 5 in all; go on with `pages` \"4-5\"; pictures of page 2 were read by some/model]";
     assert!(read.contains("## Page 3 of 5") && read.ends_with(end), "{read}");
     let said = Scratch::new();
     said.write("a.pdf", pdfs.bytes("mixed"));

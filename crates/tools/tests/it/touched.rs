@@ -93,7 +93,12 @@ fn all_examples_for_strace() {
             example.files.iter().for_each(|(name, content)| drop(scratch.write(name, content)));
             example.read.iter().for_each(|name| scratch.saw(name));
             let input = example.input.replace("{workspace}", scratch.workspace().to_str().unwrap());
-            let cx = FacetCx { cwd: scratch.workspace(), home: Some(&home), skills: &[], confine: rail_tool::Confine::Off };
+            let cx = FacetCx {
+                cwd: scratch.workspace(),
+                home: Some(&home),
+                skills: &[],
+                confine: rail_tool::Confine::Off,
+            };
             mark("begin", format!("{} {nth}", tool.card().name));
             mark("inside", scratch.workspace());
             mark("inside", &home);
