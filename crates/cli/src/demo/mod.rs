@@ -23,8 +23,7 @@ A tour without a key and without a network. The words of the models are scripted
 All else is real: the agent, its routing and failover, the mending of calls, the tools, the permissions, the sandbox, the undo.
 ";
 
-const END: &str =
-    "That was the tour. `rail init` finds your own models; `rail` opens the agent on them, `rail -p \"…\"` gives them one task.\n";
+const END: &str = "That was the tour. `rail init` finds your own models; `rail` opens the agent on them, `rail -p \"…\"` gives them one task.\n";
 const PRICE: &str = include_str!("price.py");
 
 /// The files of the tour.
