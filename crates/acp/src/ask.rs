@@ -187,6 +187,7 @@ mod tests {
             tool: "bash".to_owned(),
             input: json!({"command": "touch a"}),
             doing: vec![Doing::Runs("touch a".to_owned())],
+            changes: Vec::new(),
             why: "it runs a command".to_owned(),
             always_asks,
             offers: vec![Leave { rules: vec!["Bash(touch:*)".to_owned()], says: "touch".to_owned() }],
