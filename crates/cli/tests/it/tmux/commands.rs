@@ -170,7 +170,7 @@ fn a_command_in_the_background_is_stopped_from_its_list() {
     pane.sees("It runs.");
     pane.sees("& sleep 600");
     pane.presses("C-t");
-    pane.sees("enter stops the chosen one");
+    pane.sees("› sleep 600  in the background");
     pane.presses("Enter");
     pane.until("it is gone", |screen| !screen.contains("& sleep 600"));
 }
