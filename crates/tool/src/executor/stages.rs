@@ -113,6 +113,10 @@ impl Executor {
 
     fn lookup(&self, call: &ToolCall) -> Result<Looked, Stopped> {
         let closest = match self.catalog.find(&call.name) {
+            // A tool of a server that is not there is no tool of ours, however it is called.
+            Found::Tool(found, _) if is_foreign(&call.name) && !is_foreign(&found.name) => {
+                vec![found.name.clone()]
+            }
             Found::Tool(found, _) => match self.registry.get(&found.name) {
                 Some(tool) => return Ok(Looked { tool: Arc::clone(tool) }),
                 None => Vec::new(),
@@ -355,4 +359,9 @@ impl Explained {
 async fn cancelled_for(cancel: &CancellationToken, grace: Duration) {
     cancel.cancelled().await;
     tokio::time::sleep(grace).await;
+}
+
+/// Whether a name is one of an MCP server's tool.
+fn is_foreign(name: &str) -> bool {
+    name.starts_with("mcp__")
 }

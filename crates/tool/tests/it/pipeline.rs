@@ -43,6 +43,14 @@ fn what_can_t_be_run_says_what_to_do() {
 }
 
 #[test]
+fn a_tool_of_a_server_that_is_not_there_is_none_of_ours() {
+    let bed = Bed::new();
+    let outcomes = bed.run(&[("mcp__files__look_around", r#"{"order":"say","text":"ours"}"#)]);
+    let expected = "call_0 Refused: there is no tool `mcp__files__look_around`; did you mean `look_around`?";
+    assert_eq!(told(&outcomes), [expected]);
+}
+
+#[test]
 fn a_tool_that_fails_or_breaks_off_has_a_result() {
     let bed = Bed::new();
     let outcomes = bed.run(&[
