@@ -227,9 +227,21 @@ impl Talk {
                 self.facts.model = model;
                 self.options().await;
             }
+            SessionEvent::Offered(offered) => self.offered(offered).await,
             SessionEvent::Done(done) => self.done(&done).await,
             _ => {}
         }
+    }
+
+    /// Prompts of MCP servers stand behind our own commands. Editors end a command's name at the first space, so it is one word.
+    async fn offered(&mut self, offered: rail_proto::Offered) {
+        let remote = offered.commands.into_iter().map(|command| Offered {
+            name: command.word,
+            hint: command.hint,
+            help: command.help,
+        });
+        let all: Vec<Offered> = self.facts.commands.iter().cloned().chain(remote).collect();
+        self.tell(commands(&all)).await;
     }
 
     async fn options(&mut self) {

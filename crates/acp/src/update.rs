@@ -124,6 +124,7 @@ impl Teller {
             | SessionEvent::Choice { .. }
             | SessionEvent::Withdrawn { .. }
             | SessionEvent::Shells(_)
+            | SessionEvent::Offered(_)
             | SessionEvent::Mode(_)
             | SessionEvent::Model(_)
             | SessionEvent::Memory(_)

@@ -2,7 +2,9 @@ use rail_model::{Message, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentBegan, AgentEnded, Choices, Mode, PermissionAsk, Prompt, Shell, Todo, ToolEnd, ToolStart};
+use crate::{
+    AgentBegan, AgentEnded, Choices, Mode, Offered, PermissionAsk, Prompt, Shell, Todo, ToolEnd, ToolStart,
+};
 
 /// What happens in a session, in order. All front ends, the journal's readers and the tests see the same.
 ///
@@ -116,6 +118,8 @@ pub enum SessionEvent {
     Todos(Vec<Todo>),
     /// The commands in the background, all of them: one began, ended or was killed, or printed more since the last second.
     Shells(Vec<Shell>),
+    /// What MCP servers offer the user, all of it: one connected, went, or has other prompts or resources.
+    Offered(Offered),
     /// Another permission mode is in force.
     Mode(Mode),
     /// Another model is asked from now on.

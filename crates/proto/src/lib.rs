@@ -6,6 +6,7 @@ mod call;
 mod choices;
 mod command;
 mod event;
+mod offered;
 mod shells;
 mod shown;
 mod todo;
@@ -18,6 +19,7 @@ pub use command::{Command, Mode, Prompt, What};
 pub use event::{
     Compacted, Done, Memory, NoteKind, Opened, Reason, Restored, Routed, SessionEvent, Spent, Window,
 };
+pub use offered::{Offered, OfferedCommand, OfferedResource};
 pub use shells::{Shell, ShellState};
 pub use shown::{FileChange, Hunk, Line, Mark, Shown};
 pub use todo::{Todo, TodoStatus};

@@ -105,6 +105,7 @@ impl Status {
             | SessionEvent::ToolProgress { .. }
             | SessionEvent::AgentBegan(_)
             | SessionEvent::AgentEnded(_)
+            | SessionEvent::Offered(_)
             | SessionEvent::Memory(_)
             | SessionEvent::Restored(_) => {}
         }

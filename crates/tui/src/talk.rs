@@ -169,6 +169,7 @@ impl Talk {
             | SessionEvent::Choice { .. }
             | SessionEvent::Withdrawn { .. }
             | SessionEvent::Shells(_)
+            | SessionEvent::Offered(_)
             | SessionEvent::Todos(_)
             | SessionEvent::Mode(_)
             | SessionEvent::Model(_)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rail_model::Part;
+use rail_proto::OfferedCommand;
 use rail_tool::BoxFuture;
 
 use super::words;
@@ -72,6 +73,16 @@ impl RemoteCommand {
             Need::Optional => format!("[{}]", argument.name),
         });
         each.collect::<Vec<_>>().join(" ")
+    }
+
+    /// It as front ends list it.
+    pub(crate) fn offered(&self) -> OfferedCommand {
+        OfferedCommand {
+            name: self.listed(),
+            word: self.word(),
+            hint: self.hint(),
+            help: self.description.clone(),
+        }
     }
 
     /// The arguments in what was typed: `name=value` is the one of that name, other words are the rest in order, and the last one takes

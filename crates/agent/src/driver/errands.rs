@@ -106,7 +106,7 @@ impl Errands {
         };
         servers.hub.settled(CONNECTING).await;
         let mut commands = Commands::default();
-        commands.set_remote(servers.hub.prompts().into_iter().map(command).collect());
+        commands.set_remote(servers.prompts());
         match commands.read(typed) {
             Typed::Remote(remote, arguments) => remote.text(&arguments, servers).await,
             Typed::Text | Typed::Builtin(..) | Typed::Custom(..) | Typed::Unknown { .. } => {
@@ -197,6 +197,13 @@ fn command(prompt: rail_mcp::Prompt) -> RemoteCommand {
         prompt: prompt.name,
         description: prompt.description.or(prompt.title).unwrap_or_default(),
         arguments: prompt.arguments.into_iter().map(argument).collect(),
+    }
+}
+
+impl Servers {
+    /// The prompts of all servers, as commands.
+    pub(super) fn prompts(&self) -> Vec<RemoteCommand> {
+        self.hub.prompts().into_iter().map(command).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use rail_journal::JournalError;
 use rail_mcp::{Answer, Ask, Host, Hub, Limits, Offers, Sample, Sampled, ServerSpec, State};
 use rail_model::{Part, Role, Stop};
 use rail_permit::{Asked, Facet, Level, Policy, Verdict, judge};
-use rail_proto::{Chosen, NoteKind};
+use rail_proto::{Chosen, NoteKind, Offered, OfferedResource, SessionEvent};
 use rail_tool::{
     Allowed, AnyTool, Asks, BoxFuture, Card, Disk, HookedCall, Inquired, Inquiry, Models, Registry, Reply,
 };
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::Agent;
 use super::form::{answered, asked};
 use super::ports::{Line, News};
+use crate::commands::RemoteCommand;
 use crate::machine::Input;
 use crate::team::AgentType;
 
@@ -112,6 +113,7 @@ impl Servers {
 pub(super) struct ServersTold {
     tools: Vec<String>,
     states: BTreeMap<String, String>,
+    offered: Offered,
     /// How often the model was told in this task.
     times: u32,
 }
@@ -140,6 +142,7 @@ impl Agent {
     pub(super) fn servers_changed(&mut self) -> Result<(), JournalError> {
         let Some(servers) = self.servers.clone() else { return Ok(()) };
         self.servers_state(&servers);
+        self.servers_offer(&servers);
         let names = servers.names();
         if names == self.servers_told.tools {
             return Ok(());
@@ -165,6 +168,22 @@ impl Agent {
         }
     }
 
+    /// Front ends are told what can be typed now.
+    fn servers_offer(&mut self, servers: &Servers) {
+        if servers.kind.is_some() {
+            // Nobody types to an agent of a call.
+            return;
+        }
+        let offered = Offered {
+            commands: servers.prompts().iter().map(RemoteCommand::offered).collect(),
+            resources: servers.hub.resources().into_iter().map(resource).collect(),
+        };
+        if offered != self.servers_told.offered {
+            self.servers_told.offered = offered.clone();
+            self.emit(SessionEvent::Offered(offered));
+        }
+    }
+
     /// The user is told of servers that can't be used, once for each reason.
     fn servers_state(&mut self, servers: &Servers) {
         for state in servers.hub.states() {
@@ -182,6 +201,13 @@ impl Agent {
                 self.note(NoteKind::Mcp, format!("MCP server {}: {said}", state.name));
             }
         }
+    }
+}
+
+fn resource(resource: rail_mcp::Resource) -> OfferedResource {
+    OfferedResource {
+        name: format!("{}:{}", resource.server, resource.uri),
+        help: resource.title.or(resource.description).unwrap_or(resource.name),
     }
 }
 

@@ -10,7 +10,7 @@ use rail_journal::JournalError;
 use rail_proto::{Command, Done, Prompt, Reason, SessionEvent};
 use tokio::task::JoinSet;
 
-use crate::agent::control::{Became, becomes, live};
+use crate::agent::control::{Became, becomes};
 use crate::agent::slash::{Ground, Ready, Until};
 use crate::agent::{Prepared, ended_by};
 
@@ -104,21 +104,11 @@ impl Live {
 
     fn event(&mut self, event: SessionEvent) -> SessionEvent {
         let ended = ended_by(self.until, &event);
+        self.ground.event(&event);
         match &event {
-            SessionEvent::Opened(opened) => {
-                self.ground.live = live(&self.ground.prepared, opened.clone());
+            SessionEvent::Opened(_) => {
                 for prompt in std::mem::take(&mut self.early) {
                     self.submit(prompt);
-                }
-            }
-            SessionEvent::Mode(mode) => {
-                if let Some(live) = &mut self.ground.live {
-                    live.mode = *mode;
-                }
-            }
-            SessionEvent::Model(model) => {
-                if let Some(live) = &mut self.ground.live {
-                    live.model.clone_from(model);
                 }
             }
             SessionEvent::Done(_) => {

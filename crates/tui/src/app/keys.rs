@@ -280,11 +280,30 @@ impl App {
         if begins && token.query.is_empty() || self.finder.is_none() {
             self.out.push(Out::Want(Want::Files));
         }
-        let Some(finder) = &mut self.finder else { return Vec::new() };
-        let hits = finder.search(&token.query, 50);
-        hits.into_iter()
-            .map(|hit| Item { label: hit.path, detail: String::new(), positions: hit.positions })
-            .collect()
+        let hits = self.finder.as_mut().map(|finder| finder.search(&token.query, 50)).unwrap_or_default();
+        let files = hits.into_iter().map(|hit| Item {
+            label: hit.path,
+            detail: String::new(),
+            positions: hit.positions,
+        });
+        // Whoever types a server's name wants what it has; for everyone else files come first.
+        let (meant, others): (Vec<Item>, Vec<Item>) = self
+            .found_resources(&token.query)
+            .into_iter()
+            .partition(|item| !token.query.is_empty() && item.label.starts_with(&token.query));
+        meant.into_iter().chain(files).chain(others).collect()
+    }
+
+    fn found_resources(&self, query: &str) -> Vec<Item> {
+        let item = |hit: crate::complete::CommandHit| {
+            let resource = self.resources.get(hit.index)?;
+            Some(Item {
+                label: resource.name.clone(),
+                detail: resource.help.clone(),
+                positions: hit.positions,
+            })
+        };
+        search_commands(query, &self.resources).into_iter().filter_map(item).collect()
     }
 }
 

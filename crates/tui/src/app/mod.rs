@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rail_proto::{Command, SessionEvent};
+use rail_proto::{Command, Offered, OfferedResource, SessionEvent};
 
 use crate::ask::{Ask, ChoicesAsk, Permission};
 use crate::call::Extent;
@@ -90,6 +90,10 @@ pub struct App {
     editor: Editor,
     history: History,
     commands: Vec<CommandInfo>,
+    /// The commands among them that were there from the beginning; MCP servers' prompts stand behind them.
+    own_commands: usize,
+    /// What `@` can name besides files.
+    resources: Vec<CommandInfo>,
     finder: Option<Finder>,
     /// What can complete the word at the cursor.
     popup: Option<(Token, Popup)>,
@@ -129,6 +133,7 @@ impl App {
     /// An interface of this size.
     pub fn new(start: Start, size: Size) -> Self {
         let Start { version, home, theme, keys, extent, commands, history, notes, before } = start;
+        let commands: Vec<CommandInfo> = commands.into_iter().chain(line::local()).collect();
         let mut app = Self {
             size,
             theme,
@@ -138,7 +143,9 @@ impl App {
             status: Status::default(),
             editor: Editor::new(keys),
             history: History::new(history),
-            commands: commands.into_iter().chain(line::local()).collect(),
+            own_commands: commands.len(),
+            commands,
+            resources: Vec::new(),
             finder: None,
             popup: None,
             unwanted: None,
@@ -212,6 +219,7 @@ impl App {
             SessionEvent::Withdrawn { id } => self.answered(id),
             // Nobody waits for answers any more, also not to questions whose turn has not come.
             SessionEvent::Done(_) => self.asks.clear(),
+            SessionEvent::Offered(offered) => self.offered(offered),
             SessionEvent::Closed => {
                 self.closed = true;
                 self.out.push(Out::End(End::Quit));
@@ -247,6 +255,26 @@ impl App {
     /// The user's editor was left with this text.
     pub fn edited(&mut self, text: &str) {
         self.editor.set(text.trim_end_matches('\n'));
+    }
+
+    /// MCP servers offer other things now.
+    fn offered(&mut self, offered: &Offered) {
+        self.commands.truncate(self.own_commands);
+        self.commands.extend(offered.commands.iter().map(|command| CommandInfo {
+            name: command.name.clone(),
+            hint: command.hint.clone(),
+            help: command.help.clone(),
+        }));
+        let resource = |resource: &OfferedResource| CommandInfo {
+            name: resource.name.clone(),
+            hint: String::new(),
+            help: resource.help.clone(),
+        };
+        self.resources = offered.resources.iter().map(resource).collect();
+        // A list that is open shows them at once.
+        if self.popup.is_some() {
+            self.complete();
+        }
     }
 
     fn files(&mut self, files: Arc<Files>) {

@@ -11,5 +11,5 @@ mod tools;
 mod typed;
 
 pub(crate) use asker::Asks;
-pub(crate) use serve::{live, serve};
+pub(crate) use serve::serve;
 pub(crate) use typed::{Became, becomes};

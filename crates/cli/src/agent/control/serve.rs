@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use rail_agent::{Agent, Errands, Handle};
-use rail_journal::session_folder;
-use rail_proto::{Answer, Chosen, Command, Done, Opened, Reason, SessionEvent};
+use rail_proto::{Answer, Chosen, Command, Done, Reason, SessionEvent};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::asker::{Answered, Asks, permission, questions};
@@ -18,7 +17,7 @@ use crate::Failure;
 use crate::agent::ending::{self, Refusals};
 use crate::agent::headless::{Printer, ended_by};
 use crate::agent::open::Prepared;
-use crate::agent::slash::{Ground, Live, Ready, Until};
+use crate::agent::slash::{Ground, Ready, Until};
 use crate::signals::Signals;
 
 /// Serves a client until it has nothing more to say.
@@ -223,8 +222,8 @@ impl Running {
     }
 
     fn happened(&mut self, event: SessionEvent, now: &mut Progress) -> Goes {
+        self.ground.event(&event);
         match event {
-            SessionEvent::Opened(opened) => self.ground.live = live(&self.ground.prepared, opened),
             SessionEvent::Permission(ask) => match &self.desk.asker {
                 None => self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody }),
                 Some(asker) => {
@@ -245,8 +244,6 @@ impl Running {
                     asking.abort();
                 }
             }
-            SessionEvent::Mode(mode) => self.change(|live| live.mode = mode),
-            SessionEvent::Model(model) => self.change(|live| live.model = model),
             SessionEvent::Done(done) => {
                 (now.busy, now.until) = (false, Until::Answered);
                 self.errands.leave(Vec::new());
@@ -259,12 +256,6 @@ impl Running {
             _ => {}
         }
         Goes::On
-    }
-
-    fn change(&mut self, change: impl FnOnce(&mut Live)) {
-        if let Some(live) = &mut self.ground.live {
-            change(live);
-        }
     }
 
     fn answered(&mut self, answered: Answered) {
@@ -301,18 +292,6 @@ impl Progress {
             (None, Some(done)) => ending::code(&done),
         }
     }
-}
-
-/// The session that was opened, as it begins.
-pub(crate) fn live(prepared: &Prepared, opened: Opened) -> Option<Live> {
-    let folder = match prepared.resumed() {
-        Ok(folder) => folder.to_owned(),
-        Err(_) => {
-            let id = opened.id.parse().ok()?;
-            session_folder(&prepared.state.join("sessions"), &prepared.workspace, &id)
-        }
-    };
-    Some(Live { folder, mode: opened.mode, model: opened.model })
 }
 
 /// Whether a session goes on.

@@ -185,6 +185,7 @@ impl Messages {
             | SessionEvent::AgentEnded(_)
             | SessionEvent::Todos(_)
             | SessionEvent::Shells(_)
+            | SessionEvent::Offered(_)
             | SessionEvent::Title(_)
             | SessionEvent::Memory(_)
             | SessionEvent::Compacting

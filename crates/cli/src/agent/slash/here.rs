@@ -16,7 +16,12 @@ use crate::table::{Side, lines};
 /// The commands there are.
 pub(super) fn help(ground: &Ground) -> String {
     let row = |each: Offered| vec![format!("/{} {}", each.name, each.hint).trim_end().to_owned(), each.help];
-    let rows: Vec<Vec<String>> = offered(&ground.prepared).into_iter().map(row).collect();
+    let remote = ground.live.iter().flat_map(|live| &live.offered).map(|each| Offered {
+        name: each.name.clone(),
+        hint: each.hint.clone(),
+        help: each.help.clone(),
+    });
+    let rows: Vec<Vec<String>> = offered(&ground.prepared).into_iter().chain(remote).map(row).collect();
     let mut out = lines(&[Side::Left, Side::Left], &rows);
     for problem in ground.prepared.brought.commands.problems() {
         let _ = writeln!(out, "warning: {problem}");

@@ -15,7 +15,7 @@ use rail_proto::{Command, Mode, What};
 use crate::Failure;
 
 pub(crate) use attach::{Ready, image, image_of, images, named, ready, submit};
-pub(crate) use ground::{Ground, Live};
+pub(crate) use ground::Ground;
 pub(crate) use offered::{Offered, offered, offered_at_a_terminal};
 
 /// What becomes of what the user typed.

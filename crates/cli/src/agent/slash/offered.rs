@@ -35,12 +35,7 @@ fn listed(prepared: &Prepared, works: fn(Builtin) -> bool) -> Vec<Offered> {
         hint: custom.argument_hint.clone().unwrap_or_default(),
         help: custom.description.clone(),
     });
-    let remote = prepared.brought.commands.remote().iter().map(|remote| Offered {
-        name: remote.listed(),
-        hint: remote.hint(),
-        help: remote.description.clone(),
-    });
-    builtin.chain(custom).chain(remote).collect()
+    builtin.chain(custom).collect()
 }
 
 /// Whether a command does something without a terminal interface.

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::{clipboard, files, history, lists, shell};
-use crate::agent::control::{Became, becomes, live};
-use crate::agent::slash::{self, Ground, Live, Ready};
+use crate::agent::control::{Became, becomes};
+use crate::agent::slash::{self, Ground, Ready};
 
 /// Does what the interface wants, beside it.
 pub(super) struct Host {
@@ -69,15 +69,13 @@ impl Host {
 
     /// Something happened in the session.
     pub(super) fn event(&mut self, event: &SessionEvent) {
+        self.ground.event(event);
         match event {
-            SessionEvent::Opened(opened) => {
-                self.ground.live = live(&self.ground.prepared, opened.clone());
+            SessionEvent::Opened(_) => {
                 for (text, more) in std::mem::take(&mut self.early) {
                     self.said(text, more);
                 }
             }
-            SessionEvent::Mode(mode) => self.change(|live| live.mode = *mode),
-            SessionEvent::Model(model) => self.change(|live| live.model.clone_from(model)),
             SessionEvent::Done(_) => {
                 self.errands.leave(Vec::new());
                 if let Some(model) = self.back_to.take() {
@@ -85,12 +83,6 @@ impl Host {
                 }
             }
             _ => {}
-        }
-    }
-
-    fn change(&mut self, change: impl FnOnce(&mut Live)) {
-        if let Some(live) = &mut self.ground.live {
-            change(live);
         }
     }
 
