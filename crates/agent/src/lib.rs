@@ -15,4 +15,4 @@ pub mod skills;
 pub mod team;
 
 pub use aside::{Aside, AsideParts, sight};
-pub use driver::{Agent, Begin, Errands, Handle, McpSetup, Numbered, OpenError, Setup};
+pub use driver::{Agent, Begin, Errands, Handle, McpSetup, Numbered, OpenError, Setup, file_change};

@@ -14,6 +14,9 @@ pub struct Shell {
     pub duration_ms: u64,
     /// How many bytes it has printed.
     pub printed: u64,
+    /// The last lines that it printed.
+    #[serde(default)]
+    pub last: String,
 }
 
 /// How far a command in the background is.

@@ -120,9 +120,7 @@ fn result(end: &ToolEnd, extent: Extent) -> Vec<Line> {
         | Finish::Hooked
         | Finish::Failed
         | Finish::Crashed
-        | Finish::Unknown => {
-            return under(some(&text(), ERROR_LINES, extent, Role::Bad));
-        }
+        | Finish::Unknown => return under(failed(&text(), extent)),
     }
     match &end.shown {
         Some(shown) => self::shown(shown, extent),
@@ -173,6 +171,20 @@ fn some(text: &str, at_most: usize, extent: Extent, role: Role) -> Vec<Line> {
         lines.push(Line::of(format!("… {more} (ctrl+o shows all)"), Role::Faint));
     }
     lines
+}
+
+/// What went wrong: where not all of it is shown, the first lines, and the last one, which says how it ended.
+fn failed(text: &str, extent: Extent) -> Vec<Line> {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let line = |text: &&str| Line::of(text, Role::Bad);
+    match lines.as_slice() {
+        [first @ .., last] if extent == Extent::Condensed && first.len() > ERROR_LINES => {
+            let more = count(first.len() - ERROR_LINES, "more line");
+            let more = Line::of(format!("… {more} (ctrl+o shows all)"), Role::Faint);
+            first.iter().take(ERROR_LINES).map(line).chain([more, line(last)]).collect()
+        }
+        all => all.iter().map(line).collect(),
+    }
 }
 
 /// Lines below a head, with the sign that says so before the first.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rail_model::Media;
+use rail_proto::FileChange;
 
 use crate::complete::Files;
 
@@ -24,6 +25,8 @@ pub enum Want {
     StopShell,
     /// The files that `@` can name.
     Files,
+    /// What the session has changed in files.
+    Changes,
     /// What can be picked from.
     Picker(PickerKind),
     /// The image in the clipboard.
@@ -54,6 +57,8 @@ pub enum PickerKind {
 pub enum News {
     /// The answer of a command, in Markdown.
     Say(String),
+    /// What has changed in files.
+    Changes(Vec<FileChange>),
     /// What could not be done, and why.
     Failed(String),
     /// The files that `@` can name.

@@ -2,6 +2,7 @@
 
 mod now;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use rail_model::{Part, PartBody};
@@ -18,6 +19,9 @@ use crate::text::{Line, Look, Role, Span};
 /// How many lines of what the user said are shown when not all are: what commands and pastes make of it can be long.
 const PROMPT: usize = 12;
 
+/// How many calls of an agent are remembered to be looked at.
+const DID: usize = 10;
+
 /// The conversation so far.
 pub(crate) struct Talk {
     pub(crate) extent: Extent,
@@ -33,6 +37,9 @@ pub(crate) struct Talk {
     /// The last result, to be shown in the other form.
     last: Option<(Option<ToolStart>, ToolEnd)>,
     finished: Vec<Line>,
+    /// While a question is open: how many of the finished lines stand above its answer. The others wait for it, so that what was asked and
+    /// what was answered stay together.
+    held: Option<usize>,
     before: Kind,
 }
 
@@ -63,6 +70,10 @@ pub(crate) struct Agent {
     pub(crate) since: Duration,
     pub(crate) tool_uses: u64,
     pub(crate) tokens: u64,
+    /// The ids of its calls, whose questions are its own.
+    calls: Vec<String>,
+    /// Its last calls.
+    pub(crate) did: VecDeque<String>,
     /// What it does now.
     pub(crate) doing: String,
 }
@@ -89,6 +100,7 @@ impl Talk {
             told: Vec::new(),
             last: None,
             finished: Vec::new(),
+            held: None,
             before: Kind::Nothing,
         }
     }
@@ -102,11 +114,35 @@ impl Talk {
 
     /// The lines that were finished since the last time.
     pub(crate) fn take_finished(&mut self) -> Vec<Line> {
-        std::mem::take(&mut self.finished)
+        let waiting = self.held.as_mut().map(|above| self.finished.split_off(std::mem::take(above)));
+        std::mem::replace(&mut self.finished, waiting.unwrap_or_default())
+    }
+
+    /// What is finished from here on waits below the question that was shown last.
+    pub(crate) fn hold(&mut self) {
+        self.held = Some(self.finished.len());
+    }
+
+    /// Nothing waits any more.
+    pub(crate) fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// The answer to the question that was shown last, right below it; what has waited for it follows.
+    pub(crate) fn answered(&mut self, lines: Vec<Line>) {
+        let waiting = self.finished.split_off(self.held.take().unwrap_or(self.finished.len()));
+        self.finished.extend(lines);
+        self.finished.extend(waiting);
     }
 
     pub(crate) fn agents(&self) -> &[Agent] {
         &self.agents
+    }
+
+    /// The agent whose call a question is about, if it is not the conversation's own.
+    pub(crate) fn asker(&self, call: &str) -> Option<String> {
+        let agent = self.agents.iter().find(|agent| agent.calls.iter().any(|own| own == call))?;
+        Some(format!("{}: {}", agent.began.kind, agent.began.description))
     }
 
     /// Something happened. What is no part of the conversation changes nothing here.
@@ -138,6 +174,8 @@ impl Talk {
                 since: now,
                 tool_uses: 0,
                 tokens: 0,
+                calls: Vec::new(),
+                did: VecDeque::new(),
                 doing: "begins".to_owned(),
             }),
             SessionEvent::AgentEvent { id, event } => self.agent_event(id, event),
@@ -194,11 +232,6 @@ impl Talk {
     /// Lines of whatever is shown, as a block of its own.
     pub(crate) fn show(&mut self, lines: Vec<Line>) {
         self.block(Kind::Said, lines);
-    }
-
-    /// Lines that belong to what is right above.
-    pub(crate) fn show_below(&mut self, lines: Vec<Line>) {
-        self.finished.extend(lines);
     }
 
     /// The first line; where the session is opened stands right below it.
@@ -348,8 +381,13 @@ impl Talk {
         match event {
             SessionEvent::ToolStart(start) => {
                 agent.tool_uses += 1;
+                agent.calls.push(start.id.clone());
                 let name = if start.title.is_empty() { &start.name } else { &start.title };
                 agent.doing = format!("{name} {}", about(&start.input));
+                agent.did.push_back(agent.doing.clone());
+                if agent.did.len() > DID {
+                    agent.did.pop_front();
+                }
             }
             SessionEvent::Spent(spent) => {
                 agent.tokens += spent.usage.input.unwrap_or(0) + spent.usage.output.unwrap_or(0);
@@ -409,6 +447,7 @@ impl Talk {
         self.thought_over(now);
         self.answer_over();
         self.rest();
+        self.heard = false;
         let (role, why) = ending(done.reason);
         if let Some(why) = why {
             let text =

@@ -263,6 +263,31 @@ pub fn harmless(text: &str) -> String {
     out
 }
 
+/// A text in which everything is seen: besides what [`harmless`] shows, line ends that overwrite and characters without any look, which would
+/// make one command look like another.
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\r' => out.push('␍'),
+            c if is_ignorable(c) => out.push_str(&format!("<{:04X}>", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether terminals may draw nothing at all for it: what Unicode lets be ignored, and fillers.
+fn is_ignorable(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
 fn is_harmless(text: &str) -> bool {
     let printed = |byte: &u8| matches!(byte, 0x20..0x7f);
     text.as_bytes().iter().all(printed) || text.chars().all(|c| !c.is_control() && !turns(c))
@@ -288,6 +313,19 @@ mod tests {
         ];
         for (text, shown) in cases {
             assert_eq!(harmless(text), shown);
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_question_is_invisible() {
+        let cases = [
+            ("touch a\rb.txt", "touch a␍b.txt"),
+            ("rm a\u{200b}b \u{3164}\u{feff}\u{e0041}", "rm a<200B>b <3164><FEFF><E0041>"),
+            ("\u{115f}x\u{2060}", "<115F>x<2060>"),
+            ("echo 日本 e\u{301}", "echo 日本 e\u{301}"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(visible(text), shown);
         }
     }
 

@@ -48,6 +48,7 @@ pub use open::{Begin, OpenError, Setup};
 use ports::{Line, News};
 pub use servers::McpSetup;
 use servers::{Servers, ServersTold};
+pub use show::file_change;
 use world::Known;
 
 /// How long calls that are interrupted have to say how far they were: an interruption is felt.

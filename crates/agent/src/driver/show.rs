@@ -34,7 +34,7 @@ fn finish(end: End) -> Finish {
 fn shown(display: &Display) -> Shown {
     match display {
         Display::Diff { files, lines } => {
-            Shown::Diff { files: files.iter().map(change).collect(), lines: *lines }
+            Shown::Diff { files: files.iter().map(file_change).collect(), lines: *lines }
         }
         Display::Preview { text, lines } => Shown::Preview { text: text.clone(), lines: *lines },
         Display::Todos(todos) => Shown::Todos { todos: todos.clone() },
@@ -42,8 +42,8 @@ fn shown(display: &Display) -> Shown {
     }
 }
 
-/// The changes of one file.
-pub(super) fn change(diff: &FileDiff) -> FileChange {
+/// The changes of one file, in the words of the protocol.
+pub fn file_change(diff: &FileDiff) -> FileChange {
     let hunk = |hunk: &rail_edit::diff::Hunk| Hunk {
         old_start: hunk.old_start,
         new_start: hunk.new_start,
@@ -84,7 +84,7 @@ pub(super) fn permission(call: HookedCall, question: &Question) -> PermissionAsk
 
 /// What a call would do to files, for whoever is asked about it.
 pub(super) fn foreseen(call: &HookedCall, cwd: &Path) -> Vec<FileChange> {
-    rail_tools::foreseen(&call.tool, &call.input, cwd).iter().map(change).collect()
+    rail_tools::foreseen(&call.tool, &call.input, cwd).iter().map(file_change).collect()
 }
 
 /// Why it is asked, and what is to be known besides.

@@ -3,8 +3,9 @@
 use rail_model::{CallId, CallKind, Message, Part, PartBody, Role, ToolCall, ToolResult, Usage};
 use rail_proto::{
     About, AgentBegan, AgentEnded, Choice, ChoiceOption, Choices, Compacted, Doing, Done, FileChange, Finish,
-    Hunk, Leave, Line, Mark, Memory, Mode, NoteKind, Opened, PermissionAsk, Pick, Prompt, Reason, Restored,
-    Routed, SessionEvent, Shell, ShellState, Shown, Spent, Todo, TodoStatus, ToolEnd, ToolStart, Window,
+    Hunk, Leave, Line, Mark, Memory, Mode, NoteKind, Offered, OfferedCommand, OfferedResource, Opened,
+    PermissionAsk, Pick, Prompt, Reason, Restored, Routed, SessionEvent, Shell, ShellState, Shown, Spent,
+    Todo, TodoStatus, ToolEnd, ToolStart, Window,
 };
 use serde_json::json;
 
@@ -130,12 +131,25 @@ fn calls() -> Vec<SessionEvent> {
             status: TodoStatus::InProgress,
             active_form: Some("Fixing the parser".to_owned()),
         }]),
+        SessionEvent::Offered(Offered {
+            commands: vec![OfferedCommand {
+                name: "git:log (MCP)".to_owned(),
+                word: "mcp__git__log".to_owned(),
+                hint: "<file>".to_owned(),
+                help: "What happened to a file".to_owned(),
+            }],
+            resources: vec![OfferedResource {
+                name: "notes:note://today".to_owned(),
+                help: "Today's note".to_owned(),
+            }],
+        }),
         SessionEvent::Shells(vec![Shell {
             id: "bash_1".to_owned(),
             command: "npm run dev".to_owned(),
             state: ShellState::Running,
             duration_ms: 4_000,
             printed: 1_280,
+            last: "ready on port 3000".to_owned(),
         }]),
     ]
 }

@@ -77,6 +77,9 @@ async fn first<F: Future<Output = ()>>(waits: impl Iterator<Item = F>) {
     .await;
 }
 
+/// How many lines of what a command printed a front end is told.
+const LAST: usize = 10;
+
 impl Background {
     /// It as a front end is told of it.
     pub(crate) fn shown(&self) -> Shell {
@@ -98,6 +101,7 @@ impl Background {
             state,
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             printed: self.process.printed(),
+            last: self.process.last_lines(LAST),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::ask::{Answered, Ask};
 use crate::complete::{Choice, Item, Popup, Token, TokenKind, mention, search_commands, token_at};
 use crate::host::{PickerKind, Want};
 use crate::input::{Entry, Handled, Search};
+use crate::text::Line;
 
 /// How long a second Ctrl-C ends the program.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -17,6 +18,8 @@ const LEAVE: Duration = Duration::from_secs(2);
 const TWICE: Duration = Duration::from_millis(700);
 /// A pause that is longer ends what somebody was typing.
 const TYPING: Duration = Duration::from_millis(800);
+/// So long a question must have been on the screen, and nobody pressed a key, before one answers it.
+const READ: Duration = Duration::from_millis(500);
 /// How many completions are shown.
 const POPUP: usize = 8;
 
@@ -31,13 +34,19 @@ impl App {
             return;
         }
         self.leaving = None;
-        let goes_on = self.typed_at.replace(now).is_some_and(|at| now.saturating_sub(at) <= TYPING);
-        let in_the_middle = goes_on && !self.answers && !self.editor.is_empty();
-        if let Some(ask) = self.asks.front_mut().filter(|_| !in_the_middle) {
-            self.answers = true;
+        let answers = self.is_read(now);
+        self.typed_at = Some(now);
+        if let Some(ask) = self.asks.front_mut().filter(|_| answers) {
+            self.answering = true;
             let answered = ask.key(key);
-            self.answer(answered);
-        } else if self.picking.is_some() {
+            return self.answer(answered);
+        }
+        if self.answering && !self.asks.is_empty() {
+            // It was meant for the question before, or for this one before anybody can have read it.
+            return;
+        }
+        self.answering = false;
+        if self.picking.is_some() {
             self.picking_key(key);
         } else if self.search.is_some() {
             self.search_key(key);
@@ -45,6 +54,19 @@ impl App {
             self.line_key(key, now);
             self.complete();
         }
+    }
+
+    /// Whether keys answer the first question. It has to be on the screen for a while, and nobody in the middle of something else: what was
+    /// typed ahead, or a key that is held, answers nothing.
+    pub(super) fn is_read(&mut self, now: Duration) -> bool {
+        if self.asks.is_empty() || self.picking.is_some() || self.search.is_some() {
+            return false;
+        }
+        let Some(shown) = self.asked_at else { return false };
+        let since = self.typed_at.map_or(shown, |typed| typed.max(shown));
+        let pause = if self.editor.is_empty() { READ } else { TYPING };
+        self.answers |= now.saturating_sub(since) >= pause;
+        self.answers
     }
 
     /// What became of the first question.
@@ -55,10 +77,11 @@ impl App {
                 // What was asked stays in the conversation, and so does what was answered.
                 match (self.asks.front(), &command) {
                     (Some(Ask::Permission(ask)), Command::Answer { answer, .. }) => {
-                        self.talk.show_below(ask.told(answer))
+                        self.talk.answered(ask.told(answer));
                     }
                     (Some(Ask::Choices(ask)), Command::Choose { chosen, .. }) => {
-                        self.talk.show(ask.told(chosen))
+                        let lines = std::iter::once(Line::empty()).chain(ask.told(chosen));
+                        self.talk.answered(lines.collect());
                     }
                     _ => {}
                 }
@@ -72,10 +95,7 @@ impl App {
 
     /// Text that was pasted.
     pub fn paste(&mut self, text: &str) {
-        if let Some(ask) = self.asks.front_mut() {
-            return ask.paste(text);
-        }
-        if self.picking.is_some() || self.search.is_some() {
+        if self.answers && self.asks.front_mut().is_some_and(|ask| ask.paste(text)) {
             return;
         }
         // Some terminals send an empty text for an image, others the path of its file.
@@ -277,7 +297,8 @@ impl App {
     fn found_files(&mut self, token: &Token) -> Vec<Item> {
         // The list is asked for whenever somebody begins to name a file, since files come and go.
         let begins = !self.popup.as_ref().is_some_and(|(known, _)| known.kind == TokenKind::File);
-        if begins && token.query.is_empty() || self.finder.is_none() {
+        let wanted = begins && token.query.is_empty() || self.finder.is_none();
+        if wanted && !std::mem::replace(&mut self.files_wanted, true) {
             self.out.push(Out::Want(Want::Files));
         }
         let hits = self.finder.as_mut().map(|finder| finder.search(&token.query, 50)).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::complete::{CommandInfo, is_shell};
 use crate::host::{PickerKind, Want};
 use crate::input::{Entry, Keys};
 use crate::talk::user_lines;
-use crate::text::{Line, Role, Span};
+use crate::text::{Line, Role, Span, width};
 use crate::theme::Theme;
 
 /// Commands that only an interface has.
@@ -37,7 +37,7 @@ const KEYS: &str = "\
 | ctrl+d | ends, with nothing typed |
 | shift+tab | the next mode: asks, edits without asking, plans only |
 | ctrl+o | results in full or in short; shows the last one anew |
-| ctrl+t | agents and commands in the background, to stop one |
+| ctrl+t | shows or stops agents and commands in the background |
 | ctrl+r | searches what was typed before; up and down walk in it |
 | ctrl+g | the text in your `$VISUAL` or `$EDITOR` |
 | ctrl+v | attaches the image in the clipboard |
@@ -102,6 +102,10 @@ impl App {
                 self.talk.show(user_lines(text));
                 self.talk.say(KEYS);
             }
+            ("help", _) => {
+                self.talk.show(user_lines(text));
+                self.help();
+            }
             ("verbose", _) => self.switch_extent(),
             ("vim", _) => {
                 let keys = if self.editor.mode().is_some() { Keys::Usual } else { Keys::Vim };
@@ -123,6 +127,10 @@ impl App {
                     );
                 }
             },
+            ("diff", "") => {
+                self.talk.show(user_lines(text));
+                self.out.push(Out::Want(Want::Changes));
+            }
             ("model", "") => self.out.push(picker(PickerKind::Models)),
             ("route", "") => self.out.push(picker(PickerKind::Routes)),
             ("rewind", "") => self.out.push(picker(PickerKind::Rewind)),
@@ -131,6 +139,26 @@ impl App {
             _ => return false,
         }
         true
+    }
+
+    /// All that can be typed.
+    fn help(&mut self) {
+        let named =
+            |command: &CommandInfo| format!("/{} {}", command.name, command.hint).trim_end().to_owned();
+        let names: Vec<String> = self.commands.iter().map(named).collect();
+        let column = names.iter().map(|name| width(name)).max().unwrap_or(0).min(self.size.columns / 2);
+        let row = |(name, command): (&String, &CommandInfo)| {
+            let gap = " ".repeat(column.saturating_sub(width(name)) + 2);
+            let spans = [Span::new(name, Role::Accent), Span::plain(gap), Span::plain(&command.help)];
+            Line::hanging(spans, vec![Span::plain(" ".repeat(column + 2))])
+        };
+        let mut lines: Vec<Line> = names.iter().zip(&self.commands).map(row).collect();
+        lines.push(Line::empty());
+        lines.push(Line::words([Span::new(
+            "@ names a file, ! runs a shell command of your own, /keys lists the keys.",
+            Role::Faint,
+        )]));
+        self.talk.show(lines);
     }
 
     pub(super) fn set_theme(&mut self, theme: Theme) {
@@ -145,8 +173,13 @@ impl App {
             Extent::Condensed => "results in short",
             Extent::Verbose => "results in full",
         };
+        self.talk.release();
         self.talk.note(now, Role::Faint);
         self.talk.show_last();
+        if !self.asks.is_empty() {
+            // What is asked stays right above its answers.
+            self.show_ask();
+        }
     }
 }
 

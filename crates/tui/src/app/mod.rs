@@ -15,6 +15,7 @@ use rail_proto::{Command, Offered, OfferedResource, SessionEvent};
 use crate::ask::{Ask, ChoicesAsk, Permission};
 use crate::call::Extent;
 use crate::complete::{CommandInfo, Files, Finder, Popup, Token};
+use crate::diff;
 use crate::host::{News, Want};
 use crate::input::{Editor, Entry, History, Keys, Search};
 use crate::screen::Size;
@@ -112,8 +113,14 @@ pub struct App {
     escaped: Option<Duration>,
     /// When the last key was pressed.
     typed_at: Option<Duration>,
-    /// Whether keys answer the question that is shown. Whoever is in the middle of typing when it comes up has not read it.
+    /// Since when the first question is on the screen.
+    asked_at: Option<Duration>,
+    /// Whether keys answer it. Whoever is in the middle of something when it comes up has not read it.
     answers: bool,
+    /// Whether the last key answered a question, so that the next one goes nowhere else.
+    answering: bool,
+    /// Whether the list of files was asked for and has yet to come.
+    files_wanted: bool,
     /// A line about the last key.
     hint: Option<String>,
     out: Vec<Out>,
@@ -157,7 +164,10 @@ impl App {
             leaving: None,
             escaped: None,
             typed_at: None,
+            asked_at: None,
             answers: false,
+            answering: false,
+            files_wanted: false,
             hint: None,
             out: Vec::new(),
             closed: false,
@@ -193,7 +203,8 @@ impl App {
 
     /// Whether something moves, so that it must be drawn again without anything happening.
     pub fn moves(&self) -> bool {
-        self.status.works() || self.leaving.is_some() || self.shell.is_some()
+        let unread = !self.asks.is_empty() && !self.answers;
+        self.status.works() || self.leaving.is_some() || self.shell.is_some() || unread
     }
 
     /// Another size.
@@ -211,14 +222,18 @@ impl App {
                 self.talk.note(&place, Role::Faint);
             }
             SessionEvent::Permission(ask) => {
-                self.ask(Ask::Permission(Box::new(Permission::new(ask.clone()))))
+                let asker = self.talk.asker(&ask.id);
+                self.ask(Ask::Permission(Box::new(Permission::new(ask.clone(), asker))))
             }
             SessionEvent::Choice { id, choices } => {
                 self.ask(Ask::Choices(Box::new(ChoicesAsk::new(id.clone(), choices.clone()))));
             }
             SessionEvent::Withdrawn { id } => self.answered(id),
             // Nobody waits for answers any more, also not to questions whose turn has not come.
-            SessionEvent::Done(_) => self.asks.clear(),
+            SessionEvent::Done(_) => {
+                self.asks.clear();
+                self.show_ask();
+            }
             SessionEvent::Offered(offered) => self.offered(offered),
             SessionEvent::Closed => {
                 self.closed = true;
@@ -234,8 +249,10 @@ impl App {
     pub fn news(&mut self, news: News) {
         match news {
             News::Say(text) => {
-                self.talk.show(text.trim_end().lines().map(|line| Line::of(line, Role::Plain)).collect())
+                let line = |line| Line::hanging([Span::plain(line)], vec![Span::plain("  ")]);
+                self.talk.show(text.trim_end().lines().map(line).collect())
             }
+            News::Changes(changes) => self.talk.show(diff::files(&changes, diff::Extent::All)),
             News::Failed(text) => self.talk.note(&text, Role::Bad),
             News::Files(files) => self.files(files),
             News::Picker(kind, items) => self.pick_from(kind, items),
@@ -278,6 +295,7 @@ impl App {
     }
 
     fn files(&mut self, files: Arc<Files>) {
+        self.files_wanted = false;
         self.finder = Some(Finder::new(files));
         self.complete();
     }
@@ -290,12 +308,14 @@ impl App {
     }
 
     /// What a question is about is shown when it is its turn, and stays.
-    fn show_ask(&mut self) {
+    pub(super) fn show_ask(&mut self) {
+        self.talk.release();
         if let Some(ask) = self.asks.front() {
             let lines = ask.about(self.size.columns);
             self.talk.show(lines);
+            self.talk.hold();
         }
-        self.answers = false;
+        (self.asked_at, self.answers) = (None, false);
     }
 
     /// A question needs no answer any more.

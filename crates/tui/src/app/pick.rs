@@ -4,6 +4,7 @@ use crossterm::event::KeyEvent;
 use rail_proto::{Command, What};
 
 use super::{App, End, Out};
+use crate::call::under;
 use crate::complete::{self, Choice, Picker};
 use crate::host::{Item, PickerKind};
 use crate::screen::Live;
@@ -20,13 +21,15 @@ pub(super) struct Picking {
 }
 
 /// What is picked.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Of {
     Host(PickerKind),
     /// What goes back to before this message.
     RewindWhat(u64),
     Theme,
     Work,
+    /// What is to become of something that works.
+    WorkWhat(Item),
 }
 
 /// How many rows of a list are shown.
@@ -110,26 +113,43 @@ impl App {
         self.picking = Some(picking);
     }
 
-    /// What runs beside the conversation, to stop one of it.
+    /// What runs beside the conversation, to look at or to stop.
     pub(super) fn pick_work(&mut self) {
         let agents = self.talk.agents().iter().map(|agent| Item {
             value: format!("agent {}", agent.began.id),
             label: format!("{}: {}", agent.began.kind, agent.began.description),
             detail: agent.doing.clone(),
-            more: vec![format!("{} · model {}", agent.began.agent, agent.began.model)],
+            more: std::iter::once(format!("{} · model {}", agent.began.agent, agent.began.model))
+                .chain(agent.did.iter().cloned())
+                .collect(),
         });
         let shells = self.status.running_shells().map(|shell| Item {
             value: format!("shell {}", shell.id),
             label: crate::call::one_line(&shell.command),
             detail: format!("in the background, {}", crate::figures::bytes(shell.printed)),
-            more: shell.command.lines().map(str::to_owned).collect(),
+            more: shell.last.lines().map(str::to_owned).collect(),
         });
         let items: Vec<Item> = agents.chain(shells).collect();
         if items.is_empty() {
             self.hint = Some("no agent works, and no command runs in the background".to_owned());
             return;
         }
-        self.picking = Some(Picking::new("At work: enter stops one, esc leaves", Of::Work, items));
+        self.picking = Some(Picking::new("At work", Of::Work, items));
+    }
+
+    /// What was picked of what is at work: it is looked at, or stopped.
+    fn work(&mut self, item: &Item, what: &str) {
+        match (what, item.value.split_once(' ')) {
+            ("stop", Some(("agent", id))) => {
+                self.out.push(Out::Send(Command::StopAgent { id: id.to_owned() }));
+            }
+            ("stop", Some((_, id))) => self.out.push(Out::Send(Command::KillShell { id: id.to_owned() })),
+            _ => {
+                let head = Line::words([Span::new(&item.label, Look::default().bold())]);
+                let lines = item.more.iter().map(|line| Line::of(line, Role::Faint)).collect();
+                self.talk.show(std::iter::once(head).chain(under(lines)).collect());
+            }
+        }
     }
 
     /// A line while a list is shown: a number picks, anything else leaves.
@@ -137,7 +157,7 @@ impl App {
         let Some(picking) = self.picking.take() else { return };
         let number = text.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         if let Some(item) = number.and_then(|at| picking.items.get(at)) {
-            self.picked(picking.of, item.value.clone());
+            self.picked(picking.of.clone(), item.clone());
         }
     }
 
@@ -148,16 +168,17 @@ impl App {
             Choice::Taken | Choice::Passed => {}
             Choice::Dismiss => self.picking = None,
             Choice::Accept(at) => {
-                let picked = picking.items.get(at).map(|item| (picking.of, item.value.clone()));
+                let picked = picking.items.get(at).map(|item| (picking.of.clone(), item.clone()));
                 self.picking = None;
-                if let Some((of, value)) = picked {
-                    self.picked(of, value);
+                if let Some((of, item)) = picked {
+                    self.picked(of, item);
                 }
             }
         }
     }
 
-    fn picked(&mut self, of: Of, value: String) {
+    fn picked(&mut self, of: Of, item: Item) {
+        let value = item.value.clone();
         match of {
             Of::Host(PickerKind::Models | PickerKind::Routes) => {
                 self.out.push(Out::Send(Command::SetModel(value)))
@@ -165,7 +186,8 @@ impl App {
             Of::Host(PickerKind::Sessions) => self.out.push(Out::End(End::Open(value))),
             Of::Host(PickerKind::Rewind) => {
                 if let Ok(turn) = value.parse() {
-                    self.picking = Some(Picking::new("What goes back?", Of::RewindWhat(turn), whats()));
+                    self.picking =
+                        Some(Picking::new("What goes back?", Of::RewindWhat(turn), WHATS.map(choice).into()));
                 }
             }
             Of::RewindWhat(turn) => {
@@ -181,27 +203,24 @@ impl App {
                     self.set_theme(theme);
                 }
             }
-            Of::Work => match value.split_once(' ') {
-                Some(("agent", id)) => self.out.push(Out::Send(Command::StopAgent { id: id.to_owned() })),
-                Some((_, id)) => self.out.push(Out::Send(Command::KillShell { id: id.to_owned() })),
-                None => {}
-            },
+            Of::Work => {
+                let title = format!("What with {}?", item.label);
+                self.picking =
+                    Some(Picking::new(&title, Of::WorkWhat(item), LOOK_OR_STOP.map(choice).into()));
+            }
+            Of::WorkWhat(work) => self.work(&work, &item.value),
         }
     }
 }
 
-fn whats() -> Vec<Item> {
-    let item = |(value, label, detail): (&str, &str, &str)| Item {
-        value: value.to_owned(),
-        label: label.to_owned(),
-        detail: detail.to_owned(),
-        more: Vec::new(),
-    };
-    [
-        ("both", "Files and conversation", "as if nothing had been said since"),
-        ("conversation", "The conversation alone", "files stay as they are"),
-        ("code", "The files alone", "the conversation goes on"),
-    ]
-    .map(item)
-    .into()
+const LOOK_OR_STOP: [(&str, &str, &str); 2] =
+    [("look", "Look at it", "shows what it did last"), ("stop", "Stop it", "what it has done stays")];
+const WHATS: [(&str, &str, &str); 3] = [
+    ("both", "Files and conversation", "as if nothing had been said since"),
+    ("conversation", "The conversation alone", "files stay as they are"),
+    ("code", "The files alone", "the conversation goes on"),
+];
+
+fn choice((value, label, detail): (&str, &str, &str)) -> Item {
+    Item { value: value.to_owned(), label: label.to_owned(), detail: detail.to_owned(), more: Vec::new() }
 }

@@ -5,10 +5,12 @@ use std::time::Duration;
 use super::App;
 use crate::call::{Extent, one_line};
 use crate::complete::is_shell;
+use crate::figures::count;
 use crate::input::VimMode;
 use crate::screen::Live;
 use crate::status::moving;
 use crate::text::{Line, Role, Span};
+use crate::wrap::{Long, rows as wrapped};
 
 /// How many completions are shown.
 const POPUP: usize = 8;
@@ -66,25 +68,25 @@ impl App {
         if live.lines.len() > 1 && !small {
             live.lines.push(Line::empty());
         }
-        let entry = self.entry(self.size.rows.saturating_sub(live.lines.len() + 1));
+        let entry = self.entry(now, self.size.rows.saturating_sub(live.lines.len() + 1));
         live.cursor = entry.cursor.map(|(row, column)| (row + live.lines.len(), column));
         live.lines.extend(entry.lines);
         live
     }
 
     /// Where the user is asked, picks or types, in so many rows.
-    fn entry(&mut self, rows: usize) -> Live {
+    fn entry(&mut self, now: Duration, rows: usize) -> Live {
         let columns = self.size.columns;
-        if let Some(ask) = self.asks.front_mut() {
-            let mut live = ask.view(columns, rows.saturating_sub(1));
-            let hint = ask.hint();
-            let more = self.asks.len() - 1;
-            let more = if more > 0 { format!(" · {more} more to answer") } else { String::new() };
-            live.lines.push(Line::of(format!("{hint}{more}"), Role::Faint).cut(columns));
+        if let Some(picking) = &mut self.picking {
+            let mut live = picking.view(columns, rows.saturating_sub(1));
+            if !self.asks.is_empty() {
+                live.lines
+                    .push(Line::of("a question waits; esc leaves this list", Role::Warning).cut(columns));
+            }
             return live;
         }
-        if let Some(picking) = &mut self.picking {
-            return picking.view(columns, rows);
+        if self.search.is_none() && !self.asks.is_empty() {
+            return self.question(now, rows);
         }
         let mut live = self.input();
         if let Some(search) = &mut self.search {
@@ -100,6 +102,34 @@ impl App {
         if self.popup.is_none() || !small {
             live.lines.push(self.foot().cut(columns));
         }
+        live
+    }
+
+    /// The first question's answers, in so many rows.
+    fn question(&mut self, now: Duration, rows: usize) -> Live {
+        let columns = self.size.columns;
+        self.asked_at.get_or_insert(now);
+        let read = self.is_read(now);
+        let typed = one_line(self.editor.text());
+        let more = self.asks.len().saturating_sub(1);
+        let Some(ask) = self.asks.front_mut() else { return Live::default() };
+        let mut live = ask.view(columns, rows.saturating_sub(1));
+        let mut hint = match (read, typed.is_empty()) {
+            (true, _) => ask.hint().to_owned(),
+            (false, true) => "keys answer in a moment".to_owned(),
+            (false, false) => format!("you type: {typed} · keys answer after a pause"),
+        };
+        if more > 0 {
+            hint.push_str(&format!(" · {more} more to answer"));
+        }
+        let height = |lines: &[Line]| -> usize {
+            lines.iter().map(|line| wrapped(line, columns, Long::Split).len()).sum()
+        };
+        let above = (height(&ask.about(columns)) + height(&live.lines) + 1).saturating_sub(self.size.rows);
+        if above > 0 {
+            hint.insert_str(0, &format!("begins {} above · ", count(above, "row")));
+        }
+        live.lines.push(Line::of(hint, Role::Faint).cut(columns));
         live
     }
 

@@ -159,10 +159,8 @@ impl ChoicesAsk {
         }
     }
 
-    pub(crate) fn paste(&mut self, text: &str) {
-        if let Some(words) = &mut self.menu.words {
-            words.paste(text);
-        }
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        self.menu.paste(text)
     }
 
     pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {

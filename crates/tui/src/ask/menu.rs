@@ -59,6 +59,7 @@ impl Menu {
         }
         let last = self.options.len().saturating_sub(1);
         match key.code {
+            KeyCode::Char(_) if key.modifiers.contains(KeyModifiers::ALT) => Picked::Nothing,
             KeyCode::Char('c' | 'z' | 'l' | 'o') if key.modifiers.contains(KeyModifiers::CONTROL) => {
                 Picked::Passed
             }
@@ -83,6 +84,14 @@ impl Menu {
         }
     }
 
+    /// What is pasted goes to the words that are being typed; whether there are any.
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        if let Some(words) = &mut self.words {
+            words.paste(text);
+        }
+        self.words.is_some()
+    }
+
     /// A line that answers: a number, words of the user's own, or a number with words behind it.
     pub(crate) fn line(&mut self, text: &str) -> Picked {
         let text = text.trim();
@@ -94,7 +103,10 @@ impl Menu {
             Some((_, option)) if option.takes_words && !rest.is_empty() => Picked::Words(rest.to_owned()),
             Some((_, option)) if option.takes_words => Picked::Nothing,
             Some((at, option)) if option.ticked.is_some() => Picked::Tick(at),
-            Some((at, _)) => Picked::Option(at),
+            // A sentence may begin with a number; it is no answer then.
+            Some((at, _)) if rest.is_empty() => Picked::Option(at),
+            Some(_) if own => Picked::Words(text.to_owned()),
+            Some(_) => Picked::Nothing,
             None if text.is_empty() || !own => Picked::Nothing,
             None => Picked::Words(text.to_owned()),
         }

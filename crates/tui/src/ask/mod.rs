@@ -62,8 +62,8 @@ impl Ask {
         }
     }
 
-    /// What is pasted goes to the words that are being typed, if there are any.
-    pub(crate) fn paste(&mut self, text: &str) {
+    /// What is pasted goes to the words that are being typed; whether there are any.
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
         match self {
             Self::Permission(ask) => ask.paste(text),
             Self::Choices(ask) => ask.paste(text),

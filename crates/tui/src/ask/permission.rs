@@ -1,7 +1,7 @@
 //! May this call be done? The question shows exactly what would run or change, and what each answer would allow.
 
 use crossterm::event::KeyEvent;
-use rail_proto::{Answer, Command, Doing, Lasting, PermissionAsk};
+use rail_proto::{Answer, Command, Doing, FileChange, Lasting, PermissionAsk};
 use serde_json::Value;
 
 use super::Answered;
@@ -9,17 +9,19 @@ use super::menu::{Menu, MenuOption, Picked};
 use crate::call::under;
 use crate::diff;
 use crate::screen::Live;
-use crate::text::{Line, Look, Role, Span};
+use crate::text::{Line, Look, Role, Span, visible};
 
 /// A question about a call.
 pub(crate) struct Permission {
     ask: PermissionAsk,
+    /// The agent that asks, if it is not the conversation itself.
+    asker: Option<String>,
     answers: Vec<Answer>,
     menu: Menu,
 }
 
 impl Permission {
-    pub(crate) fn new(ask: PermissionAsk) -> Self {
+    pub(crate) fn new(ask: PermissionAsk, asker: Option<String>) -> Self {
         let (mut answers, mut options) = (vec![Answer::Once], vec![option("Yes, this once", "")]);
         let lastings = [
             (Lasting::Session, "Yes, and until this session ends"),
@@ -38,7 +40,7 @@ impl Permission {
         options.push(option("No", "esc"));
         answers.push(Answer::No { why: None });
         options.push(MenuOption { takes_words: true, ..option("No, and say what to do instead", "") });
-        Self { ask, answers, menu: Menu::new(options) }
+        Self { ask, asker, answers, menu: Menu::new(options) }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -46,10 +48,10 @@ impl Permission {
     }
 
     pub(crate) fn about(&self) -> Vec<Line> {
-        let mut lines = vec![Line::hanging(
-            [Span::new("? ", Role::Warning), Span::new(self.title(), Look::default().bold())],
-            vec![Span::plain("  ")],
-        )];
+        let mut head =
+            vec![Span::new("? ", Role::Warning), Span::new(visible(&self.title()), Look::default().bold())];
+        head.extend(self.asker.as_ref().map(|asker| Span::new(format!("  asked by {asker}"), Role::Faint)));
+        let mut lines = vec![Line::hanging(head, vec![Span::plain("  ")])];
         lines.extend(self.exactly());
         let why = [Span::new(format!("  {}", self.ask.why), Role::Faint)];
         lines.push(Line::hanging(why, vec![Span::plain("  ")]));
@@ -72,33 +74,33 @@ impl Permission {
         }
     }
 
-    /// What would be done, whole.
+    /// What would be done, whole: nothing in it is invisible.
     fn exactly(&self) -> Vec<Line> {
-        if !self.ask.changes.is_empty() {
-            let indent = [Span::plain("  ")];
-            let changed = diff::files(&self.ask.changes, diff::Extent::All);
-            return changed.into_iter().map(|line| line.behind(&indent)).collect();
-        }
-        let commands: Vec<&String> = self
-            .ask
-            .doing
-            .iter()
-            .filter_map(|doing| if let Doing::Runs(what) = doing { Some(what) } else { None })
-            .collect();
-        if !commands.is_empty() {
-            let line = |line: &str| Line::of(format!("  {line}"), Role::Code);
-            return commands.iter().flat_map(|command| command.lines()).map(line).collect();
-        }
-        // Whatever it is, all of its input is shown.
-        let pretty = match &self.ask.input {
-            Value::Object(input) => input.iter().map(|(key, value)| field(key, value)).collect(),
-            other => vec![other.to_string()],
+        let code = |text: &str| Line::of(format!("  {}", visible(text)), Role::Code);
+        let indent = [Span::plain("  ")];
+        let changes: Vec<FileChange> = self.ask.changes.iter().map(seen).collect();
+        let changed = diff::files(&changes, diff::Extent::All);
+        let mut lines: Vec<Line> = changed.into_iter().map(|line| line.behind(&indent)).collect();
+        let run = |doing: &Doing| if let Doing::Runs(what) = doing { Some(what.clone()) } else { None };
+        let commands: Vec<String> = self.ask.doing.iter().filter_map(run).collect();
+        lines.extend(commands.iter().flat_map(|command| command.split('\n')).map(code));
+        let input = match &self.ask.input {
+            Value::Object(input) => input,
+            other if lines.is_empty() => return vec![code(&other.to_string())],
+            _ => return lines,
         };
-        pretty
-            .iter()
-            .flat_map(|text| text.lines())
-            .map(|line| Line::of(format!("  {line}"), Role::Code))
-            .collect()
+        // Whatever it is, all of its input is shown; of a command what the command does not say, and of changes nothing more.
+        let fields = input.iter().filter(|(key, value)| match value.as_str() {
+            _ if lines.is_empty() => true,
+            _ if commands.is_empty() => false,
+            Some(text) => {
+                !commands.iter().any(|command| command.trim() == text.trim()) && *key != "description"
+            }
+            None => true,
+        });
+        let said: Vec<String> = fields.map(|(key, value)| field(key, value)).collect();
+        lines.extend(said.iter().flat_map(|text| text.split('\n')).map(code));
+        lines
     }
 
     pub(crate) fn key(&mut self, key: KeyEvent) -> Answered {
@@ -145,10 +147,8 @@ impl Permission {
         if self.menu.words.is_some() { "enter sends it, esc goes back" } else { "enter chooses, esc says no" }
     }
 
-    pub(crate) fn paste(&mut self, text: &str) {
-        if let Some(words) = &mut self.menu.words {
-            words.paste(text);
-        }
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        self.menu.paste(text)
     }
 
     pub(crate) fn view(&mut self, width: usize, rows: usize) -> Live {
@@ -164,6 +164,15 @@ fn allows(says: &str) -> String {
 
 fn option(label: &str, detail: &str) -> MenuOption {
     MenuOption { label: label.to_owned(), detail: detail.to_owned(), ..MenuOption::default() }
+}
+
+/// A change in which nothing is invisible.
+fn seen(change: &FileChange) -> FileChange {
+    let mut change = change.clone();
+    for line in change.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
+        line.text = visible(&line.text);
+    }
+    change
 }
 
 /// A field of an input; texts as they are, so that line ends are seen.

@@ -97,6 +97,9 @@ impl Stage {
                 Step::Tick(ms) => self.now += Duration::from_millis(*ms),
             }
             self.draw();
+            // Whoever watches reads what there is before the next step; until then no key answers a question.
+            drop(self.app.live(self.now + Duration::from_secs(1)));
+            self.draw();
         }
     }
 

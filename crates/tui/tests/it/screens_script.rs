@@ -161,7 +161,8 @@ pub(crate) fn todo(status: TodoStatus, content: &str) -> Todo {
 }
 
 pub(crate) fn shell(id: &str, command: &str, state: ShellState) -> Shell {
-    Shell { id: id.into(), command: command.into(), state, duration_ms: 83_000, printed: 12_345 }
+    let last = "compiled in 1.2 s\nready on port 3000".into();
+    Shell { id: id.into(), command: command.into(), state, duration_ms: 83_000, printed: 12_345, last }
 }
 
 pub(crate) fn agent(id: &str, kind: &str, description: &str) -> SessionEvent {

@@ -17,6 +17,7 @@ use crate::Failure;
 pub(crate) use attach::{Ready, image, image_of, images, named, ready, submit};
 pub(crate) use ground::Ground;
 pub(crate) use offered::{Offered, offered, offered_at_a_terminal};
+pub(crate) use session::{NO_CHANGES, changes};
 
 /// What becomes of what the user typed.
 pub(crate) enum Step {

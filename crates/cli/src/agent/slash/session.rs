@@ -65,8 +65,18 @@ pub(super) fn messages(ground: &Ground) -> Result<String, Failure> {
     Ok(lines.collect::<String>() + "`/rewind N [code|conversation|both]` goes back to before message N\n")
 }
 
-/// What the session has changed in files: each step by itself, so that what others changed between them is not shown.
+/// What is said where no files were changed.
+pub(crate) const NO_CHANGES: &str = "the session has changed no files\n";
+
+/// What the session has changed in files, as text.
 pub(super) fn diff(ground: &Ground) -> Result<String, Failure> {
+    let mut out = String::new();
+    changes(ground)?.iter().for_each(|file| file_diff(file, &mut out));
+    Ok(if out.is_empty() { NO_CHANGES.to_owned() } else { out })
+}
+
+/// What the session has changed in files: each step by itself, so that what others changed between them is not shown.
+pub(crate) fn changes(ground: &Ground) -> Result<Vec<FileDiff>, Failure> {
     let session = view(ground)?;
     let store = Store::at(ground.prepared.state.join("snapshots").join(project_key(&session.opened.cwd)));
     let snapshots = Snapshots::open(store, &session.opened.cwd, Limits::default());
@@ -80,12 +90,11 @@ pub(super) fn diff(ground: &Ground) -> Result<String, Failure> {
             Some(_) | None => spans.push((before, after)),
         }
     }
-    let mut out = String::new();
+    let mut all = Vec::new();
     for (before, after) in spans {
-        let changed = snapshots.diff(before, after).context("the changes can't be read")?;
-        changed.iter().for_each(|file| file_diff(file, &mut out));
+        all.extend(snapshots.diff(before, after).context("the changes can't be read")?);
     }
-    Ok(if out.is_empty() { "the session has changed no files\n".to_owned() } else { out })
+    Ok(all)
 }
 
 fn file_diff(file: &FileDiff, out: &mut String) {
@@ -126,7 +135,7 @@ pub(super) fn fork(ground: &Ground) -> Result<String, Failure> {
     let forked = rail_journal::fork(&ground.prepared.state.join("sessions"), ground.session()?, None, now);
     let (writer, _) = forked.context("the session can't be forked")?;
     let id = writer.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(format!("{id}\n"))
+    Ok(format!("{id}\n`/resume {id}` or `rail -r {id}` goes on with the copy\n"))
 }
 
 /// The session as Markdown or JSON, to a file if one is named.

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::{clipboard, files, history, lists, shell};
+use crate::Failure;
 use crate::agent::control::{Became, becomes};
 use crate::agent::slash::{self, Ground, Ready};
 
@@ -100,6 +101,14 @@ impl Host {
                 }
             }
             Want::Files => self.ask(|ground| News::Files(Arc::new(files::all(&ground)))),
+            Want::Changes => self.ask(|ground| match slash::changes(&ground) {
+                Ok(changes) if changes.is_empty() => News::Say(slash::NO_CHANGES.to_owned()),
+                Ok(changes) => News::Changes(changes.iter().map(rail_agent::file_change).collect()),
+                Err(Failure::Usage(error) | Failure::Task(error)) => News::Failed(format!("{error:#}")),
+                Err(Failure::Interrupted | Failure::Ended(_)) => {
+                    News::Failed("it was interrupted".to_owned())
+                }
+            }),
             Want::Picker(kind) => self.ask(move |ground| picker(kind, &ground)),
             Want::ClipboardImage => {
                 let prepared = Arc::clone(&self.ground.prepared);

@@ -68,7 +68,7 @@ impl<'a> Known<'a> {
                 .routing()
                 .chains
                 .keys()
-                .map(|name| format!("{name}: {}", self.first_of(name)))
+                .map(|name| format!("{name}: {}", self.first_with_health(name)))
                 .collect(),
         };
         let item = |name: &String| Item {
@@ -86,6 +86,12 @@ impl<'a> Known<'a> {
         let more = chain.map_or(0, |chain| chain.0.len().saturating_sub(1));
         let more = if more > 0 { format!(" and {more} behind it") } else { String::new() };
         first.map(|target| format!("{target}{more}")).unwrap_or_default()
+    }
+
+    fn first_with_health(&self, name: &str) -> String {
+        let first = self.routing().chains.get(name).and_then(|chain| chain.0.first());
+        let health = first.map(|target| format!("  {}", self.target(target))).unwrap_or_default();
+        format!("{}{health}", self.first_of(name))
     }
 
     /// A chain, a target a line, and the last resort behind it.

@@ -43,9 +43,12 @@ fn a_task_is_done_by_keys_and_copied_from_the_scrollback() {
     pane.sees("Change ");
     pane.sees("+ say hello, world");
     pane.sees("1. Yes, this once");
+    // Keys answer once there was time to read.
+    pane.sees("enter chooses");
     pane.presses("1");
     pane.sees("Run this command?");
     pane.sees("rm -r old");
+    pane.sees("enter chooses");
     // The last answer takes words.
     pane.presses("Up");
     pane.presses("Enter");
