@@ -63,6 +63,8 @@ pub async fn run(mut start: Start, theme: Option<Theme>, wires: Wires) -> io::Re
         terminal,
         gate: Arc::new(Mutex::new(())),
         begun: Instant::now(),
+        signals: Signals::new()?,
+        stopped: false,
         wires,
     };
     driver.run().await
@@ -75,6 +77,9 @@ struct Driver {
     /// Whoever has it reads from the terminal.
     gate: Arc<Mutex<()>>,
     begun: Instant,
+    signals: Signals,
+    /// Whether it stopped itself, and what lets it go on has not been seen yet.
+    stopped: bool,
     wires: Wires,
 }
 
@@ -91,7 +96,6 @@ enum Turn {
 impl Driver {
     async fn run(mut self) -> io::Result<End> {
         let mut keys = keys(Arc::clone(&self.gate))?;
-        let mut signals = Signals::new()?;
         let mut drawn: Option<Instant> = None;
         loop {
             let due = drawn.map_or(Duration::ZERO, |at| FRAME.saturating_sub(at.elapsed()));
@@ -104,7 +108,7 @@ impl Driver {
             let wait = if dirty { Some(due) } else { self.app.moves().then_some(BEAT) };
             let turn = tokio::select! {
                 biased;
-                turn = signals.next() => turn,
+                turn = self.signals.next() => turn,
                 key = keys.recv() => Turn::Key(key),
                 event = self.wires.events.recv() => Turn::Session(event),
                 news = self.wires.news.recv() => Turn::News(news),
@@ -146,6 +150,11 @@ impl Driver {
             Turn::News(Some(news)) => self.app.news(news),
             Turn::Continued => {
                 self.terminal.retake()?;
+                // Whoever was stopped by somebody else does not know what stands on the terminal now, and takes nothing of it away.
+                if !std::mem::take(&mut self.stopped) {
+                    let bytes = self.screen.anew();
+                    self.terminal.write(&bytes)?;
+                }
                 self.redraw()?;
             }
             // A host that is gone says nothing more.
@@ -182,6 +191,7 @@ impl Driver {
                     let left = self.screen.leave();
                     self.terminal.write(&left)?;
                     self.terminal.lend()?;
+                    self.stopped = true;
                     suspend()?;
                     self.terminal.retake()?;
                     self.redraw()?;
@@ -199,6 +209,8 @@ impl Driver {
         self.terminal.write(&left)?;
         self.terminal.lend()?;
         let edited = (self.wires.edit)(text).await;
+        // Ctrl-C in an editor is the editor's.
+        self.signals.forget_keys()?;
         self.terminal.retake()?;
         self.redraw()?;
         match edited {
@@ -228,6 +240,8 @@ async fn after(wait: Option<Duration>) {
 struct Signals {
     terminate: Signal,
     hangup: Signal,
+    interrupt: Signal,
+    quit: Signal,
     go_on: Signal,
 }
 
@@ -236,14 +250,26 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             go_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
+    }
+
+    /// Forgets the signals that a terminal sends for keys.
+    fn forget_keys(&mut self) -> io::Result<()> {
+        self.interrupt = signal(SignalKind::interrupt())?;
+        self.quit = signal(SignalKind::quit())?;
+        Ok(())
     }
 
     async fn next(&mut self) -> Turn {
         tokio::select! {
             _ = self.terminate.recv() => Turn::Told,
             _ = self.hangup.recv() => Turn::Told,
+            // The terminal sends none of these while its keys come one by one: somebody else did.
+            _ = self.interrupt.recv() => Turn::Told,
+            _ = self.quit.recv() => Turn::Told,
             _ = self.go_on.recv() => Turn::Continued,
         }
     }

@@ -13,6 +13,8 @@ use crate::theme::Theme;
 /// Pastes are told from typing, and keys by all that is held with them; terminals that do not know these leave them alone.
 const ENTER: &str = "\u{1b}[?2004h\u{1b}[>1u";
 const LEAVE: &str = "\u{1b}[<u\u{1b}[?2004l\u{1b}[0m\u{1b}[?25h";
+/// Takes back what [`ENTER`] said of keys, which a terminal keeps as often as it is said.
+const FORGET: &str = "\u{1b}[<u";
 /// How long a terminal may take to say what its background is.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -74,13 +76,17 @@ impl Terminal {
         give_back()
     }
 
-    /// Takes it over again.
+    /// Takes it over again, whoever had it meanwhile and whatever they did to it.
     ///
     /// # Errors
     /// It is gone.
     pub(crate) fn retake(&self) -> io::Result<()> {
+        if TAKEN.swap(true, Ordering::SeqCst) {
+            // It was not given back, but a shell may have switched it.
+            disable_raw_mode()?;
+            write(FORGET)?;
+        }
         enable_raw_mode()?;
-        TAKEN.store(true, Ordering::SeqCst);
         write(ENTER)
     }
 }
