@@ -122,6 +122,10 @@ impl Driver {
                 let now = self.now();
                 self.app.event(&event, now);
             }
+            // A session that says much does not keep the host from being heard.
+            if let Ok(news) = self.wires.news.try_recv() {
+                self.app.news(news);
+            }
             if let Some(end) = self.outs().await? {
                 return self.end(end);
             }

@@ -156,8 +156,8 @@ impl Talk {
             host.said(text, images);
         }
         let ended = loop {
+            // In no order of its own, since whoever says much would keep the others from being heard.
             tokio::select! {
-                biased;
                 ended = &mut interface => break ended,
                 numbered = handle.events.recv() => match numbered {
                     Some(numbered) => {

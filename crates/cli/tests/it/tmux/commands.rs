@@ -3,7 +3,7 @@
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::json;
 
-use super::pane::{Pane, home, home_with, is_there};
+use super::pane::{Pane, home, home_with, is_there, wait};
 
 fn echo() -> Models {
     Models::start(vec![Turn::echo().repeat()]).unwrap()
@@ -126,6 +126,25 @@ fn a_command_of_ones_own_goes_along_with_the_next_words() {
     pane.presses("Escape");
     pane.sees("killed by");
     pane.sees("what is to be done?");
+}
+
+#[test]
+fn a_command_that_prints_without_end_is_stopped() {
+    if !is_there() {
+        return;
+    }
+    let models = echo();
+    let pane = Pane::with_rail(home(&models), 100, 30);
+    pane.types("!echo $$ > shell.pid; yes");
+    pane.presses("Enter");
+    pane.until("it prints", |screen| screen.lines().filter(|line| line.trim() == "y").count() >= 3);
+    pane.sees("your command runs");
+    let process = std::fs::read_to_string(pane.home.path("work/shell.pid")).unwrap();
+    pane.presses("Escape");
+    pane.sees("killed by");
+    pane.sees("what is to be done?");
+    let process = std::path::Path::new("/proc").join(process.trim());
+    wait(|| !process.exists(), || "the process to end".to_owned());
 }
 
 #[test]
