@@ -193,3 +193,42 @@ fn a_command_in_the_background_is_stopped_from_its_list() {
     pane.presses("Enter");
     pane.until("it is gone", |screen| !screen.contains("& sleep 600"));
 }
+
+#[test]
+fn messages_are_taken_in_order_and_a_command_with_an_image_is_a_command() {
+    if !is_there() {
+        return;
+    }
+    let models = echo();
+    let home = home_with(&models, "[models.m]\nvision = true\n");
+    home.write(
+        ".config/switchrail/commands/slow.md",
+        "---\nallowed-tools: Bash\n---\nThe slow one. !`touch begun; while [ ! -e go ]; do sleep 0.05; done` $ARGUMENTS",
+    );
+    std::fs::write(home.path("dot.png"), DOT).unwrap();
+    let dot = home.path("dot.png").display().to_string();
+    let pane = Pane::with_rail(home, 100, 30);
+    pane.types("/slow with ");
+    pane.tmux(&["set-buffer", &dot]);
+    pane.tmux(&["paste-buffer", "-p"]);
+    pane.sees("[Image #1]");
+    pane.presses("Enter");
+    wait(|| pane.home.path("work/begun").exists(), || pane.screen());
+    pane.types("the second one");
+    pane.presses("Enter");
+    // The answer of a command of the interface's own is there when the words before it were sent.
+    pane.types("/keys");
+    pane.presses("Enter");
+    pane.sees("what it does");
+    std::fs::write(pane.home.path("work/go"), "").unwrap();
+    pane.until("both answers", |screen| screen.matches("1 turn").count() + screen.matches("2 turns").count() >= 1);
+    wait(|| models.requests().iter().any(|asked| asked_for(asked, "the second one")), || pane.screen());
+    let first = models.requests();
+    let first = format!("{:?}", first.first().unwrap().request().unwrap().messages);
+    assert!(first.contains("The slow one.") && first.contains("Media"), "{first}");
+    assert!(!first.contains("the second one") && !first.contains("/slow"), "{first}");
+}
+
+fn asked_for(asked: &rail_testkit::Asked, words: &str) -> bool {
+    format!("{:?}", asked.request().unwrap().messages).contains(words)
+}
