@@ -4,7 +4,8 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, poll, read};
@@ -14,9 +15,10 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::app::{App, End, Out, Start};
 use crate::host::{News, Want};
+use crate::late::Late;
 use crate::screen::Screen;
 use crate::status::BEAT;
-use crate::terminal::{Terminal, suspend};
+use crate::terminal::{Said, Terminal, suspend};
 use crate::theme::Theme;
 
 /// The wires between an interface, its session and its host.
@@ -50,13 +52,18 @@ const AT_ONCE: usize = 512;
 /// The terminal is gone or can't be used.
 pub async fn run(mut start: Start, theme: Option<Theme>, wires: Wires) -> io::Result<End> {
     let terminal = Terminal::take()?;
-    let (theme, typed) = theme.map_or_else(|| terminal.theme(), |theme| (theme, String::new()));
+    let said = match theme {
+        Some(theme) => Said { theme: Some(theme), ..Said::default() },
+        None => terminal.theme(),
+    };
+    let theme = said.theme.unwrap_or_default();
     start.theme = theme;
     let size = terminal.size()?;
     let mut app = App::new(start, size);
-    if !typed.is_empty() {
-        app.paste(&typed);
+    if !said.typed.is_empty() {
+        app.paste(&said.typed);
     }
+    let late = if said.is_cut { Late::cut() } else { Late::default() };
     let driver = Driver {
         screen: Screen::new(size, theme),
         app,
@@ -67,7 +74,7 @@ pub async fn run(mut start: Start, theme: Option<Theme>, wires: Wires) -> io::Re
         stopped: false,
         wires,
     };
-    driver.run().await
+    driver.run(late).await
 }
 
 struct Driver {
@@ -88,14 +95,15 @@ enum Turn {
     Key(Option<Event>),
     Session(Option<SessionEvent>),
     News(Option<News>),
+    Broken(String),
     Told,
     Continued,
     Time,
 }
 
 impl Driver {
-    async fn run(mut self) -> io::Result<End> {
-        let mut keys = keys(Arc::clone(&self.gate))?;
+    async fn run(mut self, late: Late) -> io::Result<End> {
+        let mut keys = Keys::read(Arc::clone(&self.gate), late)?;
         let mut drawn: Option<Instant> = None;
         loop {
             let due = drawn.map_or(Duration::ZERO, |at| FRAME.saturating_sub(at.elapsed()));
@@ -109,9 +117,10 @@ impl Driver {
             let turn = tokio::select! {
                 biased;
                 turn = self.signals.next() => turn,
-                key = keys.recv() => Turn::Key(key),
+                key = keys.from.recv() => Turn::Key(key),
                 event = self.wires.events.recv() => Turn::Session(event),
                 news = self.wires.news.recv() => Turn::News(news),
+                Some(text) = self.terminal.broken.recv() => Turn::Broken(text),
                 () = after(wait) => Turn::Time,
             };
             if let Some(end) = self.turn(turn)? {
@@ -161,6 +170,7 @@ impl Driver {
                 }
                 self.redraw()?;
             }
+            Turn::Broken(text) => self.app.news(News::Failed(text)),
             // A host that is gone says nothing more.
             Turn::News(None) | Turn::Time => {}
         }
@@ -279,22 +289,58 @@ impl Signals {
     }
 }
 
-/// Keys as they are pressed, until the terminal is gone. A thread of its own reads them, since reading a terminal blocks.
-fn keys(gate: Arc<Mutex<()>>) -> io::Result<mpsc::UnboundedReceiver<Event>> {
-    let (to, from) = mpsc::unbounded_channel();
-    let read_all = move || {
-        loop {
-            let _ours = gate.blocking_lock();
-            if to.is_closed() {
-                return;
+/// Keys as they are pressed, until the terminal is gone. A thread of its own reads them, since reading a terminal blocks; it ends with this.
+struct Keys {
+    from: mpsc::UnboundedReceiver<Event>,
+    over: Arc<AtomicBool>,
+    /// It is closed when the thread has ended.
+    thread: std::sync::mpsc::Receiver<()>,
+}
+
+/// Keys that an interface read and did not come to: they are for the next one.
+static UNREAD: std::sync::Mutex<Vec<Event>> = std::sync::Mutex::new(Vec::new());
+
+fn unread() -> std::sync::MutexGuard<'static, Vec<Event>> {
+    UNREAD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Keys {
+    fn read(gate: Arc<Mutex<()>>, mut late: Late) -> io::Result<Self> {
+        let (to, from) = mpsc::unbounded_channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        // Nobody hears keys any more when the interface has ended, here and below.
+        unread().drain(..).for_each(|event| drop(to.send(event)));
+        let (ends, thread) = std::sync::mpsc::channel();
+        let read_all = move || {
+            let _ends: std::sync::mpsc::Sender<()> = ends;
+            loop {
+                let _ours = gate.blocking_lock();
+                if is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let typed = match poll(KEYS).and_then(|ready| ready.then(read).transpose()) {
+                    Ok(None) => late.rest(),
+                    Ok(Some(event)) => late.event(event),
+                    Err(_) => return,
+                };
+                typed.into_iter().for_each(|event| drop(to.send(event)));
             }
-            match poll(KEYS).and_then(|ready| if ready { read().map(Some) } else { Ok(None) }) {
-                Ok(None) => {}
-                Ok(Some(event)) => drop(to.send(event)),
-                Err(_) => return,
-            }
+        };
+        std::thread::Builder::new().name("keys".to_owned()).spawn(read_all)?;
+        Ok(Self { from, over, thread })
+    }
+}
+
+impl Drop for Keys {
+    /// Two that read would each get half of what is typed.
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        // Reading a terminal that is gone may never end, and takes no keys from anybody.
+        let _ = self.thread.recv_timeout(KEYS * 5);
+        let mut unread = unread();
+        while let Ok(event) = self.from.try_recv() {
+            unread.push(event);
         }
-    };
-    std::thread::Builder::new().name("keys".to_owned()).spawn(read_all)?;
-    Ok(from)
+    }
 }

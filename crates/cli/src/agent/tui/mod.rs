@@ -179,7 +179,9 @@ impl Talk {
         };
         // Whatever does not end in time ends with the process.
         let _ = tokio::time::timeout(LAST_WORDS, closed).await;
-        let _ = tokio::time::timeout(LAST_WORDS, running.join_next()).await;
+        if let Ok(Some(Err(error))) = tokio::time::timeout(LAST_WORDS, running.join_next()).await {
+            return Err(Failure::Task(anyhow!("the session broke off: {error}; this is a fault of rail")));
+        }
         Ok(ended.context("the terminal can't be used")?)
     }
 }

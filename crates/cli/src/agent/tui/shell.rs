@@ -95,7 +95,8 @@ mod tests {
     #[tokio::test]
     async fn of_much_output_the_beginning_and_the_end_are_told() {
         let (to, mut news) = mpsc::unbounded_channel();
-        let running = Running::start("echo first; yes | head -n 2000000; echo last", &Env::default()).unwrap();
+        let running =
+            Running::start("echo first; yes | head -n 2000000; echo last", &Env::default()).unwrap();
         running.told(&to).await;
         drop(to);
         let (mut last, mut before) = (String::new(), 0);

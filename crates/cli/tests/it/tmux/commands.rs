@@ -221,7 +221,9 @@ fn messages_are_taken_in_order_and_a_command_with_an_image_is_a_command() {
     pane.presses("Enter");
     pane.sees("what it does");
     std::fs::write(pane.home.path("work/go"), "").unwrap();
-    pane.until("both answers", |screen| screen.matches("1 turn").count() + screen.matches("2 turns").count() >= 1);
+    pane.until("both answers", |screen| {
+        screen.matches("1 turn").count() + screen.matches("2 turns").count() >= 1
+    });
     wait(|| models.requests().iter().any(|asked| asked_for(asked, "the second one")), || pane.screen());
     let first = models.requests();
     let first = format!("{:?}", first.first().unwrap().request().unwrap().messages);
