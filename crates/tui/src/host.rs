@@ -69,7 +69,7 @@ pub enum News {
     Image(Media),
     /// What was pasted is no image after all, but text.
     Text(String),
-    /// More output of the user's shell command.
+    /// What the user's shell command printed, in place of what was said of it before: its last lines while it runs, and all that is kept at its end.
     ShellOutput(String),
     /// The user's shell command has ended; what it printed goes with the next prompt.
     ShellEnded {

@@ -9,6 +9,7 @@ mod figures;
 pub mod highlight;
 mod host;
 pub mod input;
+mod late;
 pub mod markdown;
 mod plain;
 mod run;

@@ -12,6 +12,7 @@ use crate::app::{App, End, Out, Start, Waits};
 use crate::host::News;
 use crate::run::Wires;
 use crate::screen::Size;
+use crate::text::harmless;
 
 /// Lines are not cut here; whoever reads them does that.
 const WIDE: Size = Size { columns: 100, rows: 24 };
@@ -115,7 +116,8 @@ fn tell(app: &mut App, told: &mut Told, out: &mut impl Write) -> io::Result<()> 
     let doing = app.doing().map(str::to_owned);
     if doing != told.doing {
         if let Some(doing) = &doing {
-            writeln!(out, "({doing})")?;
+            // Models name tools and servers name targets.
+            writeln!(out, "({})", harmless(doing))?;
         }
         told.doing = doing;
     }
@@ -297,5 +299,16 @@ mod tests {
         ─ 0.0s · 1 turn
         >
         "#);
+    }
+    #[test]
+    fn a_model_does_not_steer_the_terminal_by_names_of_calls() {
+        let name = "x\u{1b}]0;PWNED\u{7}".to_owned();
+        let text = printed(vec![
+            Ok(SessionEvent::Opened(Opened { cwd: "/srv".into(), ..Opened::default() })),
+            Ok(SessionEvent::Prompted(Prompt::text("go"))),
+            Ok(SessionEvent::Calling { step: 1, name }),
+        ]);
+        assert!(text.contains("(writes a call of x␛]0;PWNED␇)"), "{text:?}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
     }
 }

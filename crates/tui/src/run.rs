@@ -4,7 +4,8 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, poll, read};
@@ -14,9 +15,10 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::app::{App, End, Out, Start};
 use crate::host::{News, Want};
+use crate::late::Late;
 use crate::screen::Screen;
 use crate::status::BEAT;
-use crate::terminal::{Terminal, suspend};
+use crate::terminal::{Said, Terminal, suspend};
 use crate::theme::Theme;
 
 /// The wires between an interface, its session and its host.
@@ -50,22 +52,29 @@ const AT_ONCE: usize = 512;
 /// The terminal is gone or can't be used.
 pub async fn run(mut start: Start, theme: Option<Theme>, wires: Wires) -> io::Result<End> {
     let terminal = Terminal::take()?;
-    let (theme, typed) = theme.map_or_else(|| terminal.theme(), |theme| (theme, String::new()));
+    let said = match theme {
+        Some(theme) => Said { theme: Some(theme), ..Said::default() },
+        None => terminal.theme(),
+    };
+    let theme = said.theme.unwrap_or_default();
     start.theme = theme;
     let size = terminal.size()?;
     let mut app = App::new(start, size);
-    if !typed.is_empty() {
-        app.paste(&typed);
+    if !said.typed.is_empty() {
+        app.paste(&said.typed);
     }
+    let late = if said.is_cut { Late::cut() } else { Late::default() };
     let driver = Driver {
         screen: Screen::new(size, theme),
         app,
         terminal,
         gate: Arc::new(Mutex::new(())),
         begun: Instant::now(),
+        signals: Signals::new()?,
+        stopped: false,
         wires,
     };
-    driver.run().await
+    driver.run(late).await
 }
 
 struct Driver {
@@ -75,6 +84,9 @@ struct Driver {
     /// Whoever has it reads from the terminal.
     gate: Arc<Mutex<()>>,
     begun: Instant,
+    signals: Signals,
+    /// Whether it stopped itself, and what lets it go on has not been seen yet.
+    stopped: bool,
     wires: Wires,
 }
 
@@ -83,15 +95,15 @@ enum Turn {
     Key(Option<Event>),
     Session(Option<SessionEvent>),
     News(Option<News>),
+    Broken(String),
     Told,
     Continued,
     Time,
 }
 
 impl Driver {
-    async fn run(mut self) -> io::Result<End> {
-        let mut keys = keys(Arc::clone(&self.gate))?;
-        let mut signals = Signals::new()?;
+    async fn run(mut self, late: Late) -> io::Result<End> {
+        let mut keys = Keys::read(Arc::clone(&self.gate), late)?;
         let mut drawn: Option<Instant> = None;
         loop {
             let due = drawn.map_or(Duration::ZERO, |at| FRAME.saturating_sub(at.elapsed()));
@@ -104,10 +116,11 @@ impl Driver {
             let wait = if dirty { Some(due) } else { self.app.moves().then_some(BEAT) };
             let turn = tokio::select! {
                 biased;
-                turn = signals.next() => turn,
-                key = keys.recv() => Turn::Key(key),
+                turn = self.signals.next() => turn,
+                key = keys.from.recv() => Turn::Key(key),
                 event = self.wires.events.recv() => Turn::Session(event),
                 news = self.wires.news.recv() => Turn::News(news),
+                Some(text) = self.terminal.broken.recv() => Turn::Broken(text),
                 () = after(wait) => Turn::Time,
             };
             if let Some(end) = self.turn(turn)? {
@@ -117,6 +130,10 @@ impl Driver {
                 let Ok(event) = self.wires.events.try_recv() else { break };
                 let now = self.now();
                 self.app.event(&event, now);
+            }
+            // A session that says much does not keep the host from being heard.
+            if let Ok(news) = self.wires.news.try_recv() {
+                self.app.news(news);
             }
             if let Some(end) = self.outs().await? {
                 return self.end(end);
@@ -146,8 +163,14 @@ impl Driver {
             Turn::News(Some(news)) => self.app.news(news),
             Turn::Continued => {
                 self.terminal.retake()?;
+                // Whoever was stopped by somebody else does not know what stands on the terminal now, and takes nothing of it away.
+                if !std::mem::take(&mut self.stopped) {
+                    let bytes = self.screen.anew();
+                    self.terminal.write(&bytes)?;
+                }
                 self.redraw()?;
             }
+            Turn::Broken(text) => self.app.news(News::Failed(text)),
             // A host that is gone says nothing more.
             Turn::News(None) | Turn::Time => {}
         }
@@ -182,6 +205,7 @@ impl Driver {
                     let left = self.screen.leave();
                     self.terminal.write(&left)?;
                     self.terminal.lend()?;
+                    self.stopped = true;
                     suspend()?;
                     self.terminal.retake()?;
                     self.redraw()?;
@@ -199,6 +223,8 @@ impl Driver {
         self.terminal.write(&left)?;
         self.terminal.lend()?;
         let edited = (self.wires.edit)(text).await;
+        // Ctrl-C in an editor is the editor's.
+        self.signals.forget_keys()?;
         self.terminal.retake()?;
         self.redraw()?;
         match edited {
@@ -228,6 +254,8 @@ async fn after(wait: Option<Duration>) {
 struct Signals {
     terminate: Signal,
     hangup: Signal,
+    interrupt: Signal,
+    quit: Signal,
     go_on: Signal,
 }
 
@@ -236,35 +264,83 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             go_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
+    }
+
+    /// Forgets the signals that a terminal sends for keys.
+    fn forget_keys(&mut self) -> io::Result<()> {
+        self.interrupt = signal(SignalKind::interrupt())?;
+        self.quit = signal(SignalKind::quit())?;
+        Ok(())
     }
 
     async fn next(&mut self) -> Turn {
         tokio::select! {
             _ = self.terminate.recv() => Turn::Told,
             _ = self.hangup.recv() => Turn::Told,
+            // The terminal sends none of these while its keys come one by one: somebody else did.
+            _ = self.interrupt.recv() => Turn::Told,
+            _ = self.quit.recv() => Turn::Told,
             _ = self.go_on.recv() => Turn::Continued,
         }
     }
 }
 
-/// Keys as they are pressed, until the terminal is gone. A thread of its own reads them, since reading a terminal blocks.
-fn keys(gate: Arc<Mutex<()>>) -> io::Result<mpsc::UnboundedReceiver<Event>> {
-    let (to, from) = mpsc::unbounded_channel();
-    let read_all = move || {
-        loop {
-            let _ours = gate.blocking_lock();
-            if to.is_closed() {
-                return;
+/// Keys as they are pressed, until the terminal is gone. A thread of its own reads them, since reading a terminal blocks; it ends with this.
+struct Keys {
+    from: mpsc::UnboundedReceiver<Event>,
+    over: Arc<AtomicBool>,
+    /// It is closed when the thread has ended.
+    thread: std::sync::mpsc::Receiver<()>,
+}
+
+/// Keys that an interface read and did not come to: they are for the next one.
+static UNREAD: std::sync::Mutex<Vec<Event>> = std::sync::Mutex::new(Vec::new());
+
+fn unread() -> std::sync::MutexGuard<'static, Vec<Event>> {
+    UNREAD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Keys {
+    fn read(gate: Arc<Mutex<()>>, mut late: Late) -> io::Result<Self> {
+        let (to, from) = mpsc::unbounded_channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        // Nobody hears keys any more when the interface has ended, here and below.
+        unread().drain(..).for_each(|event| drop(to.send(event)));
+        let (ends, thread) = std::sync::mpsc::channel();
+        let read_all = move || {
+            let _ends: std::sync::mpsc::Sender<()> = ends;
+            loop {
+                let _ours = gate.blocking_lock();
+                if is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let typed = match poll(KEYS).and_then(|ready| ready.then(read).transpose()) {
+                    Ok(None) => late.rest(),
+                    Ok(Some(event)) => late.event(event),
+                    Err(_) => return,
+                };
+                typed.into_iter().for_each(|event| drop(to.send(event)));
             }
-            match poll(KEYS).and_then(|ready| if ready { read().map(Some) } else { Ok(None) }) {
-                Ok(None) => {}
-                Ok(Some(event)) => drop(to.send(event)),
-                Err(_) => return,
-            }
+        };
+        std::thread::Builder::new().name("keys".to_owned()).spawn(read_all)?;
+        Ok(Self { from, over, thread })
+    }
+}
+
+impl Drop for Keys {
+    /// Two that read would each get half of what is typed.
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        // Reading a terminal that is gone may never end, and takes no keys from anybody.
+        let _ = self.thread.recv_timeout(KEYS * 5);
+        let mut unread = unread();
+        while let Ok(event) = self.from.try_recv() {
+            unread.push(event);
         }
-    };
-    std::thread::Builder::new().name("keys".to_owned()).spawn(read_all)?;
-    Ok(from)
+    }
 }

@@ -139,6 +139,12 @@ impl Screen {
         out
     }
 
+    /// The bytes that begin an empty live region where the cursor stands, since nobody knows what is above it.
+    pub fn anew(&mut self) -> String {
+        self.forget();
+        format!("\r{BELOW}{SHOW}")
+    }
+
     fn forget(&mut self) {
         self.rows = vec![Row::new()];
         (self.at, self.column) = (0, 0);

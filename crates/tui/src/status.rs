@@ -52,7 +52,10 @@ impl Status {
             }
             SessionEvent::Prompted(prompt) => {
                 let text = text_of(prompt);
-                self.queued.retain(|queued| *queued != text);
+                // The same words may wait twice.
+                if let Some(at) = self.queued.iter().position(|queued| *queued == text) {
+                    self.queued.remove(at);
+                }
                 self.does("waits for a model", now);
             }
             SessionEvent::Queued(prompt) => self.queued.push(text_of(prompt)),
@@ -292,4 +295,25 @@ fn fitted(pieces: Vec<Span>, columns: usize) -> Line {
         spans.push(piece);
     }
     Line::new(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use rail_proto::Prompt;
+
+    use super::*;
+
+    #[test]
+    fn of_the_same_words_twice_one_is_taken_at_a_time() {
+        let mut status = Status::default();
+        let go_on = || Prompt::text("go on");
+        let events = [
+            SessionEvent::Queued(go_on()),
+            SessionEvent::Queued(Prompt::text("and then?")),
+            SessionEvent::Queued(go_on()),
+            SessionEvent::Prompted(go_on()),
+        ];
+        events.iter().for_each(|event| status.event(event, Duration::ZERO));
+        assert_eq!(status.queued, ["and then?", "go on"]);
+    }
 }

@@ -260,7 +260,7 @@ impl App {
             News::Text(text) => self.editor.paste(&text),
             News::ShellOutput(text) => {
                 if let Some(shell) = &mut self.shell {
-                    shell.output.push_str(&text);
+                    shell.output = text;
                 }
             }
             News::ShellEnded { how } => self.shell_ended(&how),

@@ -12,4 +12,4 @@ mod typed;
 
 pub(crate) use asker::Asks;
 pub(crate) use serve::serve;
-pub(crate) use typed::{Became, becomes};
+pub(crate) use typed::{Became, becomes, typed};

@@ -20,26 +20,33 @@ pub(crate) enum Became {
 /// Finds out what becomes of what the user said.
 pub(crate) async fn becomes(prompt: Prompt, ground: Ground, errands: Arc<Errands>) -> Became {
     let Prompt { id, parts } = prompt;
-    let mut ready = match alone(&parts) {
-        Some(text) => match step(text.to_owned(), ground).await {
-            Ok(Step::Say(text)) => return done(Reason::Answered, text),
-            Ok(step) => match ready(step, Vec::new(), &errands).await {
-                Ok(ready) => ready,
-                Err(failure) => return done(Reason::Failed, told(failure)),
-            },
-            Err(why) => return done(Reason::Failed, why),
-        },
+    let mut became = match alone(&parts) {
+        Some(text) => typed(text.to_owned(), Vec::new(), ground, &errands).await,
         None => {
             let attached = named(&parts, &errands).await;
-            submit(Vec::new(), parts.into_iter().chain(attached).collect())
+            Became::Ready(Box::new(submit(Vec::new(), parts.into_iter().chain(attached).collect())))
         }
     };
-    for command in &mut ready.commands {
-        if let Command::Submit(prompt) = command {
-            prompt.id.clone_from(&id);
+    if let Became::Ready(ready) = &mut became {
+        for command in &mut ready.commands {
+            if let Command::Submit(prompt) = command {
+                prompt.id.clone_from(&id);
+            }
         }
     }
-    Became::Ready(Box::new(ready))
+    became
+}
+
+/// Finds out what becomes of a text that the user typed, with more behind it. Only the text is a command and names files: the rest may have any form.
+pub(crate) async fn typed(text: String, more: Vec<Part>, ground: Ground, errands: &Errands) -> Became {
+    match step(text, ground).await {
+        Ok(Step::Say(text)) => done(Reason::Answered, text),
+        Ok(step) => match ready(step, more, errands).await {
+            Ok(ready) => Became::Ready(Box::new(ready)),
+            Err(failure) => done(Reason::Failed, told(failure)),
+        },
+        Err(why) => done(Reason::Failed, why),
+    }
 }
 
 /// The text, where there is nothing else.

@@ -1,17 +1,18 @@
 //! What the interface wants of everything that is not the session.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rail_agent::{Agent, Errands};
 use rail_model::{Part, PartBody};
-use rail_proto::{Command, Prompt, Reason, SessionEvent};
+use rail_proto::{Command, Reason, SessionEvent};
 use rail_tui::{News, PickerKind, Want};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::{clipboard, files, history, lists, shell};
 use crate::Failure;
-use crate::agent::control::{Became, becomes};
+use crate::agent::control::{Became, typed};
 use crate::agent::slash::{self, Ground, Ready};
 
 /// Does what the interface wants, beside it.
@@ -25,8 +26,10 @@ pub(super) struct Host {
     shell: Option<shell::Running>,
     /// The model that is asked again after a task.
     back_to: Option<String>,
-    /// What was typed before the session was open.
-    early: Vec<(String, Vec<Part>)>,
+    /// What the user said, in order: each waits until it is known what became of the one before, and for the session to be open.
+    said: VecDeque<(String, Vec<Part>)>,
+    /// The task that finds out what becomes of what was said last.
+    reading: Option<tokio::task::Id>,
 }
 
 /// What a task has come to.
@@ -51,20 +54,29 @@ impl Host {
             tasks: JoinSet::new(),
             shell: None,
             back_to: None,
-            early: Vec::new(),
+            said: VecDeque::new(),
+            reading: None,
         }
     }
 
     /// Waits for something to come to its end; without anything for ever.
     pub(super) async fn work(&mut self) {
-        match self.tasks.join_next().await {
-            None => std::future::pending().await,
-            Some(Ok(Done::News(news))) => self.tell(news),
-            Some(Ok(Done::Became(became))) => self.became(became),
-            Some(Ok(Done::Shell)) => self.shell = None,
-            Some(Err(error)) => {
+        let Some(joined) = self.tasks.join_next_with_id().await else { return std::future::pending().await };
+        let id = match &joined {
+            Ok((id, _)) => *id,
+            Err(error) => error.id(),
+        };
+        match joined {
+            Ok((_, Done::News(news))) => self.tell(news),
+            Ok((_, Done::Became(became))) => self.became(became),
+            Ok((_, Done::Shell)) => self.shell = None,
+            Err(error) => {
                 self.tell(News::Failed(format!("that broke off: {error}; this is a fault of rail")))
             }
+        }
+        if self.reading == Some(id) {
+            self.reading = None;
+            self.read();
         }
     }
 
@@ -72,11 +84,7 @@ impl Host {
     pub(super) fn event(&mut self, event: &SessionEvent) {
         self.ground.event(event);
         match event {
-            SessionEvent::Opened(_) => {
-                for (text, more) in std::mem::take(&mut self.early) {
-                    self.said(text, more);
-                }
-            }
+            SessionEvent::Opened(_) => self.read(),
             SessionEvent::Done(_) => {
                 self.errands.leave(Vec::new());
                 if let Some(model) = self.back_to.take() {
@@ -126,20 +134,19 @@ impl Host {
 
     /// The user said something: a command, or something for the model.
     pub(super) fn said(&mut self, text: String, more: Vec<Part>) {
-        if self.ground.live.is_none() {
-            return self.early.push((text, more));
+        self.said.push_back((text, more));
+        self.read();
+    }
+
+    /// Finds out what becomes of what was said, one after the other: what takes long, such as many files, is not overtaken.
+    fn read(&mut self) {
+        if self.ground.live.is_none() || self.reading.is_some() {
+            return;
         }
+        let Some((text, more)) = self.said.pop_front() else { return };
         let (ground, errands) = (self.ground.clone(), Arc::clone(&self.errands));
-        let own = vec![Part::text(text)];
-        self.tasks.spawn(async move {
-            if more.is_empty() {
-                return Done::Became(becomes(Prompt { id: None, parts: own }, ground, errands).await);
-            }
-            // Only the user's own words name files: what commands printed may have any form.
-            let named = slash::named(&own, &errands).await;
-            let parts = own.into_iter().chain(named).chain(more).collect();
-            Done::Became(Became::Ready(Box::new(slash::submit(Vec::new(), parts))))
-        });
+        let reads = self.tasks.spawn(async move { Done::Became(typed(text, more, ground, &errands).await) });
+        self.reading = Some(reads.id());
     }
 
     fn became(&mut self, became: Became) {

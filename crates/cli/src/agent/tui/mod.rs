@@ -156,8 +156,8 @@ impl Talk {
             host.said(text, images);
         }
         let ended = loop {
+            // In no order of its own, since whoever says much would keep the others from being heard.
             tokio::select! {
-                biased;
                 ended = &mut interface => break ended,
                 numbered = handle.events.recv() => match numbered {
                     Some(numbered) => {
@@ -179,7 +179,9 @@ impl Talk {
         };
         // Whatever does not end in time ends with the process.
         let _ = tokio::time::timeout(LAST_WORDS, closed).await;
-        let _ = tokio::time::timeout(LAST_WORDS, running.join_next()).await;
+        if let Ok(Some(Err(error))) = tokio::time::timeout(LAST_WORDS, running.join_next()).await {
+            return Err(Failure::Task(anyhow!("the session broke off: {error}; this is a fault of rail")));
+        }
         Ok(ended.context("the terminal can't be used")?)
     }
 }

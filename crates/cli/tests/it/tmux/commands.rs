@@ -3,7 +3,7 @@
 use rail_testkit::{Models, Turn, call, text};
 use serde_json::json;
 
-use super::pane::{Pane, home, home_with, is_there};
+use super::pane::{Pane, home, home_with, is_there, wait};
 
 fn echo() -> Models {
     Models::start(vec![Turn::echo().repeat()]).unwrap()
@@ -129,6 +129,25 @@ fn a_command_of_ones_own_goes_along_with_the_next_words() {
 }
 
 #[test]
+fn a_command_that_prints_without_end_is_stopped() {
+    if !is_there() {
+        return;
+    }
+    let models = echo();
+    let pane = Pane::with_rail(home(&models), 100, 30);
+    pane.types("!echo $$ > shell.pid; yes");
+    pane.presses("Enter");
+    pane.until("it prints", |screen| screen.lines().filter(|line| line.trim() == "y").count() >= 3);
+    pane.sees("your command runs");
+    let process = std::fs::read_to_string(pane.home.path("work/shell.pid")).unwrap();
+    pane.presses("Escape");
+    pane.sees("killed by");
+    pane.sees("what is to be done?");
+    let process = std::path::Path::new("/proc").join(process.trim());
+    wait(|| !process.exists(), || "the process to end".to_owned());
+}
+
+#[test]
 fn text_is_changed_in_an_editor_and_images_are_attached() {
     if !is_there() {
         return;
@@ -173,4 +192,45 @@ fn a_command_in_the_background_is_stopped_from_its_list() {
     pane.sees("› sleep 600  in the background");
     pane.presses("Enter");
     pane.until("it is gone", |screen| !screen.contains("& sleep 600"));
+}
+
+#[test]
+fn messages_are_taken_in_order_and_a_command_with_an_image_is_a_command() {
+    if !is_there() {
+        return;
+    }
+    let models = echo();
+    let home = home_with(&models, "[models.m]\nvision = true\n");
+    home.write(
+        ".config/switchrail/commands/slow.md",
+        "---\nallowed-tools: Bash\n---\nThe slow one. !`touch begun; while [ ! -e go ]; do sleep 0.05; done` $ARGUMENTS",
+    );
+    std::fs::write(home.path("dot.png"), DOT).unwrap();
+    let dot = home.path("dot.png").display().to_string();
+    let pane = Pane::with_rail(home, 100, 30);
+    pane.types("/slow with ");
+    pane.tmux(&["set-buffer", &dot]);
+    pane.tmux(&["paste-buffer", "-p"]);
+    pane.sees("[Image #1]");
+    pane.presses("Enter");
+    wait(|| pane.home.path("work/begun").exists(), || pane.screen());
+    pane.types("the second one");
+    pane.presses("Enter");
+    // The answer of a command of the interface's own is there when the words before it were sent.
+    pane.types("/keys");
+    pane.presses("Enter");
+    pane.sees("what it does");
+    std::fs::write(pane.home.path("work/go"), "").unwrap();
+    pane.until("both answers", |screen| {
+        screen.matches("1 turn").count() + screen.matches("2 turns").count() >= 1
+    });
+    wait(|| models.requests().iter().any(|asked| asked_for(asked, "the second one")), || pane.screen());
+    let first = models.requests();
+    let first = format!("{:?}", first.first().unwrap().request().unwrap().messages);
+    assert!(first.contains("The slow one.") && first.contains("Media"), "{first}");
+    assert!(!first.contains("the second one") && !first.contains("/slow"), "{first}");
+}
+
+fn asked_for(asked: &rail_testkit::Asked, words: &str) -> bool {
+    format!("{:?}", asked.request().unwrap().messages).contains(words)
 }

@@ -47,17 +47,57 @@ fn a_signal_ends_it_and_gives_the_terminal_back() {
     if !is_there() {
         return;
     }
-    let models =
-        Models::start(vec![Turn::stall(vec![text("half an")]).reached("begun"), Turn::echo().repeat()])
-            .unwrap();
-    let pane = Pane::with_rail(home(&models), 80, 24);
-    pane.types("go");
-    pane.presses("Enter");
-    models.wait_for("begun");
-    pane.sees("half an");
-    let rail = pane.tmux(&["display-message", "-p", "#{pane_pid}"]);
-    kill("TERM", &child_of(rail.trim()));
+    for signal in ["TERM", "HUP", "INT", "QUIT"] {
+        let models =
+            Models::start(vec![Turn::stall(vec![text("half an")]).reached("begun"), Turn::echo().repeat()])
+                .unwrap();
+        let pane = Pane::with_rail(home(&models), 80, 24);
+        pane.types("go");
+        pane.presses("Enter");
+        models.wait_for("begun");
+        pane.sees("half an");
+        kill(signal, &rail_in(&pane));
+        is_given_back(&pane);
+    }
+}
+
+#[test]
+fn what_is_switched_on_is_switched_off_as_often() {
+    if !is_there() {
+        return;
+    }
+    let models = Models::start(vec![Turn::echo().repeat()]).unwrap();
+    let pane = Pane::open(home(&models), 80, 24);
+    let written = pane.home.path("written");
+    pane.tmux(&["pipe-pane", "-o", &format!("cat > {}", written.display())]);
+    pane.rail("");
+    pane.sees("what is to be done?");
+    let goes_on = |typed: &str| {
+        pane.until("the shell", |screen| screen.trim_end().ends_with("shell>"));
+        pane.types("clear; fg");
+        pane.presses("Enter");
+        pane.types(typed);
+        pane.sees(&format!("› {typed}"));
+        pane.presses("C-c");
+        pane.sees("what is to be done?");
+    };
+    for typed in ["once", "twice"] {
+        pane.presses("C-z");
+        pane.sees("Stopped");
+        goes_on(typed);
+    }
+    // Stopped by somebody else it could give nothing back.
+    kill("STOP", &rail_in(&pane));
+    pane.sees("Stopped");
+    goes_on("thrice");
+    pane.presses("C-d");
     is_given_back(&pane);
+    let all = || std::fs::read_to_string(&written).unwrap_or_default();
+    wait(|| all().contains("isig icanon echo"), all);
+    let all = all();
+    let count = |sequence: &str| all.matches(sequence).count();
+    assert_eq!(count("\u{1b}[>1u"), count("\u{1b}[<u"), "{all:?}");
+    assert!(count("\u{1b}[<u") >= 4, "{all:?}");
 }
 
 #[test]
@@ -100,7 +140,7 @@ fn it_ends_with_its_terminal_and_leaves_no_process() {
     pane.presses("Enter");
     pane.sees("& sleep 600");
     let shell = pane.tmux(&["display-message", "-p", "#{pane_pid}"]).trim().to_owned();
-    let rail = child_of(&shell);
+    let rail = rail_in(&pane);
     let sleeping = children_of(&rail);
     assert!(!sleeping.is_empty(), "the command runs below rail");
     kill("KILL", &shell);
@@ -113,6 +153,11 @@ fn it_ends_with_its_terminal_and_leaves_no_process() {
 fn kill(signal: &str, process: &str) {
     let sent = std::process::Command::new("kill").args([&format!("-{signal}"), process]).status().unwrap();
     assert!(sent.success());
+}
+
+/// The interface's process.
+fn rail_in(pane: &Pane) -> String {
+    child_of(pane.tmux(&["display-message", "-p", "#{pane_pid}"]).trim())
 }
 
 /// The one process that this one started.
