@@ -14,7 +14,7 @@ pub struct FileDiff {
     pub path: PathBuf,
     /// Where it was before, if it was moved.
     pub moved_from: Option<PathBuf>,
-    /// The changed places, in order; of very large changes only the first lines.
+    /// The changed places, in order; of very large changes only the first lines, unless it is a [`whole_diff`].
     pub hunks: Vec<Hunk>,
     /// How many lines were added in all.
     pub added: usize,
@@ -99,11 +99,20 @@ pub fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
     diff.hunks().map(|hunk| Change { old: shifted(hunk.before), new: shifted(hunk.after) }).collect()
 }
 
-/// The changes of a file, to be shown.
+/// The changes of a file, to be shown; very long lines and very large changes are cut.
 pub fn file_diff(path: &Path, old: &str, new: &str) -> FileDiff {
+    diff_within(path, old, new, Room { lines: MAX_SHOWN, width: MAX_WIDTH })
+}
+
+/// The changes of a file to the last letter, for whoever has to decide about them.
+pub fn whole_diff(path: &Path, old: &str, new: &str) -> FileDiff {
+    diff_within(path, old, new, Room { lines: usize::MAX, width: usize::MAX })
+}
+
+fn diff_within(path: &Path, old: &str, new: &str, room: Room) -> FileDiff {
     let Stretch { old, new, skipped } = Stretch::changed(old, new);
     let changes = changes(&old.whole, &new.whole);
-    let mut shown = Shown { hunks: Vec::new(), lines: 0, skipped };
+    let mut shown = Shown { hunks: Vec::new(), lines: 0, skipped, room };
     for near in near_changes(&changes) {
         shown.add(near, &old, &new);
     }
@@ -212,16 +221,26 @@ fn near_changes(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(|one, next| next.old.start.saturating_sub(one.old.end) <= 2 * CONTEXT)
 }
 
+/// How much of the changes is kept.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Lines of hunks.
+    lines: usize,
+    /// Characters of a line.
+    width: usize,
+}
+
 struct Shown {
     hunks: Vec<Hunk>,
     lines: usize,
     skipped: usize,
+    room: Room,
 }
 
 impl Shown {
     fn add(&mut self, near: &[Change], old: &Side<'_>, new: &Side<'_>) {
         let (Some(first), Some(last)) = (near.first(), near.last()) else { return };
-        if self.lines >= MAX_SHOWN {
+        if self.lines >= self.room.lines {
             return;
         }
         let before = first.old.start.min(CONTEXT);
@@ -243,11 +262,11 @@ impl Shown {
 
     fn put(&mut self, hunk: &mut Hunk, mark: Mark, side: &Side<'_>, range: Range<usize>) {
         for body in side.bodies.get(range).unwrap_or_default() {
-            if self.lines >= MAX_SHOWN {
+            if self.lines >= self.room.lines {
                 return;
             }
             self.lines += 1;
-            hunk.lines.push(Line { mark, text: clipped(body, MAX_WIDTH) });
+            hunk.lines.push(Line { mark, text: clipped(body, self.room.width) });
         }
     }
 }
@@ -328,6 +347,14 @@ mod tests {
         assert_eq!(long.hunks[0].lines[0].text.chars().count(), MAX_WIDTH + 1);
     }
 
+    #[test]
+    fn a_whole_diff_has_every_line_to_its_end() {
+        let diff = whole_diff(Path::new("/a"), &numbered(0..6_000), &numbered(100_000..106_001));
+        assert_eq!(diff.hunks[0].lines.len(), 12_001);
+        let long = "ä".repeat(MAX_WIDTH + 1);
+        assert_eq!(whole_diff(Path::new("/a"), "", &long).hunks[0].lines[0].text, long);
+    }
+
     proptest! {
         #[test]
         fn changes_make_the_new_lines_of_the_old(old in "[abc\n]{0,60}", new in "[abc\n]{0,60}") {
@@ -349,7 +376,8 @@ mod tests {
             let (old, new) = (format!("{before}{old}{after}"), format!("{before}{new}{after}"));
             let whole = (Side::of(&old, last_byte(&old)), Side::of(&new, last_byte(&new)));
             let changes = changes(&whole.0.whole, &whole.1.whole);
-            let mut slow = Shown { hunks: Vec::new(), lines: 0, skipped: 0 };
+            let room = Room { lines: MAX_SHOWN, width: MAX_WIDTH };
+            let mut slow = Shown { hunks: Vec::new(), lines: 0, skipped: 0, room };
             near_changes(&changes).for_each(|near| slow.add(near, &whole.0, &whole.1));
             prop_assert_eq!(file_diff(Path::new("/a"), &old, &new).hunks, slow.hunks);
         }

@@ -76,10 +76,13 @@ impl Question {
         Grant { reason: Reason { why: why.to_owned(), ..Reason::default() }, ..*self.grant }
     }
 
-    /// A rule that would allow it without a question, the narrowest there is; None where none would.
+    /// A rule that would allow it without a question, the narrowest there is; None where none would. It is shown to be typed at a shell, in
+    /// quotes, so that one without quotes of its own is better.
     pub fn rule(&self) -> Option<String> {
-        let mut rules = self.offers.iter().flat_map(|offer| &offer.rules);
-        match (rules.next(), self.facets.as_slice(), &self.reason.about) {
+        let mut rules = self.offers.iter().filter_map(|offer| offer.rules.first());
+        let first = rules.clone().next();
+        let rule = rules.find(|rule| !rule.text.contains('\'')).or(first);
+        match (rule, self.facets.as_slice(), &self.reason.about) {
             (Some(rule), _, _) => Some(rule.text.clone()),
             // A secret: nothing is offered, but a rule that names it allows it.
             (None, [Facet::Read(_)], Some(path)) if !self.always_asks => {

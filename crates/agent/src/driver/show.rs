@@ -181,4 +181,14 @@ mod tests {
         question.note = Some("No namespaces: none here.".to_owned());
         assert_eq!(permission(call(), &question).why, format!("{before}. No namespaces: none here."));
     }
+
+    #[test]
+    fn a_question_hides_no_end_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = format!("{}HIDDENPART", "x".repeat(2_500));
+        let input = serde_json::json!({"file_path": "a.txt", "content": long});
+        let call = HookedCall { id: "1".to_owned(), tool: "write_file".to_owned(), input };
+        let changes = foreseen(&call, folder.path());
+        assert_eq!(changes[0].hunks[0].lines[0].text, long);
+    }
 }

@@ -32,7 +32,7 @@ fn bed() -> Bed {
 async fn an_always_in_a_plain_folder_is_kept() {
     let bed = bed();
     assert_eq!(always(&bed).await, [""; 0]);
-    assert_eq!(bed.read(LOCAL), "[permissions]\nallow = [\"Bash(make test:*)\"]\n");
+    assert_eq!(bed.read(LOCAL), "[permissions]\nallow = [\"Bash(make test)\"]\n");
     assert!(bed.root().join("state/switchrail/allowed.json").exists());
 }
 

@@ -125,9 +125,9 @@ async fn a_denied_call_says_which_rule_would_allow_it_and_only_in_its_own_task()
     talk.answer = Some(Answer::Nobody);
     let done = talk.ask("Go.").await;
     let [(tool, way)] = done.denials.as_slice() else { panic!("{done:?}") };
-    assert_eq!((tool.as_str(), way.as_str()), ("bash", "allow it by `--allow 'Bash(touch:*)'`"));
+    assert_eq!((tool.as_str(), way.as_str()), ("bash", "allow it by `--allow 'Bash(touch x.txt)'`"));
     let (success, result) = talk.results().remove(0);
-    assert!(!success && result.contains("--allow 'Bash(touch:*)'"), "{result}");
+    assert!(!success && result.contains("--allow 'Bash(touch x.txt)'"), "{result}");
     assert_eq!(talk.ask("And?").await.denials, []);
     talk.end().await;
     assert_valid(&bed.last());

@@ -79,7 +79,7 @@ fn without_a_terminal_nobody_is_asked() {
     exit 1
     === stdout
     === stderr
-    rail: `make test` has to be asked about (running a command asks), and there is nobody to ask. Nothing was done. Run it at a terminal, or allow it, for example by `--allow 'Bash(make test:*)'`.
+    rail: `make test` has to be asked about (running a command asks), and there is nobody to ask. Nothing was done. Run it at a terminal, or allow it, for example by `--allow 'Bash(make test)'`.
     ");
     insta::assert_snapshot!(run(&home, "Read", &json!({"file_path": ".env"}), &[]), @r"
     exit 1
@@ -306,7 +306,7 @@ fn an_always_in_a_plain_folder_holds_in_the_next_run() {
     let make = json!({"command": "make test"});
     let (code, said) = typed(&home, "bash", &make, "1!\n");
     assert!(code == Some(0) && said.contains("made") && !said.contains("could not be kept"), "{said}");
-    assert!(home.read("repo/.switchrail/config.local.toml").contains("allow = [\"Bash(make test:*)\"]"));
+    assert!(home.read("repo/.switchrail/config.local.toml").contains("allow = [\"Bash(make test)\"]"));
     // Nobody is asked, neither about the call nor about the folder.
     let said = run(&home, "bash", &make, &[]);
     assert!(said.starts_with("exit 0\n=== stdout\nmade\n") && said.ends_with("=== stderr\n"), "{said}");

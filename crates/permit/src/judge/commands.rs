@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{self, Access, By, File};
 use super::words::{Folders, Meant, Target, folder_change, is_at_home};
-use super::{Cx, Decision, Finding, calls, offers};
+use super::{Cx, Decision, Finding, Proposal, calls, offers};
 use crate::rule::{About, Cover, Hit, Holds};
 use crate::shell::{self, Danger, RedirectKind, Script, Simple, Weight, Word};
 use crate::{Exec, Held, Mode, PartKind, Rule};
@@ -76,6 +76,8 @@ struct Known<'a> {
     runs: Option<String>,
     /// The rule that allows it.
     rule: Option<(Cover, &'a Rule)>,
+    /// What could allow it for longer where it asks for itself, the narrowest first, and how far that goes.
+    proposals: Vec<(Cover, Proposal)>,
 }
 
 impl<'a> Walk<'a> {
@@ -129,7 +131,16 @@ impl<'a> Walk<'a> {
             .map(|(cover, rule)| (if adds { Cover::Broad } else { cover }, rule));
         let runs = self.folders.git_runs(self.cx.world, simple, &touches.works_in);
         let harmless = harmless && runs.is_none();
-        let known = Known { simple, source, touches, harmless, runs, rule };
+        let proposals = match rule.is_none() && !harmless {
+            true => offers::of_command(simple),
+            false => Vec::new(),
+        };
+        let covering = |proposal: Proposal| {
+            let cover = proposal.cover(simple, source)?;
+            Some((if adds { Cover::Broad } else { cover }, proposal))
+        };
+        let proposals = proposals.into_iter().filter_map(covering).collect();
+        let known = Known { simple, source, touches, harmless, runs, rule, proposals };
         if !(simple.words.is_empty() && simple.assignments.is_empty()) {
             let finding = self.itself(at, &known);
             self.push(finding);
@@ -140,11 +151,12 @@ impl<'a> Walk<'a> {
                 RedirectKind::Read => Access::Read,
                 RedirectKind::Write => Access::Write,
             };
-            self.word(access, &redirect.file, By::Redirection, None);
+            self.word(access, &redirect.file, By::Redirection, &[]);
         }
         for host in &known.touches.hosts {
             let finding = calls::host(self.cx, host, known.rule.map(|(_, rule)| rule));
-            self.push(finding);
+            let covered = |_: Cover, rule: &Rule| calls::host(self.cx, host, Some(rule)).decision;
+            self.push(with_command(finding, &known.proposals, covered));
         }
         if let Some(to) = folder_change(simple) {
             self.change_folder(&to, By::Command(known.rule));
@@ -221,7 +233,8 @@ impl<'a> Walk<'a> {
             Some(key) => format!("the repository makes git run a program here, by `{key}`"),
             None => "running a command asks".to_owned(),
         };
-        found(Decision::Ask, &why).proposing(offers::of_command(known.simple))
+        let proposals = known.proposals.iter().map(|(_, proposal)| proposal.clone());
+        found(Decision::Ask, &why).proposing(proposals.collect())
     }
 
     /// The rule that forbids a command, and the one that may.
@@ -259,7 +272,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let by = By::Command(known.rule);
-        let asking = Some(known.simple).filter(|_| known.rule.is_none() && !known.harmless);
+        let asking = known.proposals.as_slice();
         let of = |words: &[Word]| -> Vec<Word> {
             words.iter().filter(|word| !matches!(word.literal(), Some("" | "-"))).cloned().collect()
         };
@@ -294,12 +307,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Judges a word that means a file; `asking` is the command that asks for itself.
-    fn word(&mut self, access: Access, word: &Word, by: By<'_>, asking: Option<&Simple>) {
+    /// Judges a word that means a file; `asking` is what could allow the command where that asks for itself.
+    fn word(&mut self, access: Access, word: &Word, by: By<'_>, asking: &[(Cover, Proposal)]) {
         let meant = self.folders.meant(word, self.home);
-        let finding = self
-            .strictest(access, &meant, by)
-            .map(|finding| self.with_command(finding, access, &meant, asking));
+        let covered = |cover: Cover, rule: &Rule| {
+            let covered = self.strictest(access, &meant, By::Command(Some((cover, rule))));
+            covered.map_or(Decision::Ask, |covered| covered.decision)
+        };
+        let finding =
+            self.strictest(access, &meant, by).map(|finding| with_command(finding, asking, covered));
         let is_open = finding.as_ref().is_none_or(|finding| finding.decision < Decision::Deny);
         if meant.unknown && is_open {
             let covered = match by {
@@ -311,23 +327,6 @@ impl<'a> Walk<'a> {
         }
         if let Some(finding) = finding {
             self.push(finding);
-        }
-    }
-
-    /// A rule that allowed the command would allow this file with it: no more is offered.
-    fn with_command(
-        &self,
-        finding: Finding,
-        access: Access,
-        meant: &Meant,
-        asking: Option<&Simple>,
-    ) -> Finding {
-        let proposals = asking.map(offers::of_command).unwrap_or_default();
-        let Some(rule) = proposals.first().map(offers::Proposal::rule) else { return finding };
-        let covered = self.strictest(access, meant, By::Command(Some((Cover::Broad, rule))));
-        match covered.map(|covered| covered.decision) {
-            Some(Decision::Allow) => finding.proposing(proposals),
-            Some(Decision::Ask | Decision::AlwaysAsk | Decision::Deny) | None => finding,
         }
     }
 
@@ -383,7 +382,7 @@ impl<'a> Walk<'a> {
             Target::Home => Word::Literal("~".to_owned()),
             Target::Unknown => Word::Dynamic { text: "the folder of `cd`".to_owned(), known: String::new() },
         };
-        self.word(Access::Read, &word, by, None);
+        self.word(Access::Read, &word, by, &[]);
         self.folders.change(path.as_deref());
     }
 
@@ -392,6 +391,26 @@ impl<'a> Walk<'a> {
             self.found.push(finding);
         }
     }
+}
+
+/// A rule that allowed the command may allow what it touches with it: then no more is offered.
+fn with_command(
+    mut finding: Finding,
+    asking: &[(Cover, Proposal)],
+    covered: impl Fn(Cover, &Rule) -> Decision,
+) -> Finding {
+    if finding.decision != Decision::Ask {
+        return finding;
+    }
+    let covering = |proposal: Option<&(Cover, Proposal)>| {
+        let (cover, proposal) = proposal?;
+        (covered(*cover, proposal.rule()) == Decision::Allow).then(|| proposal.clone())
+    };
+    let (narrow, broad) = (covering(asking.first()), covering(asking.last()));
+    let narrow = narrow.or_else(|| finding.proposals.first().cloned());
+    let broad = broad.or_else(|| finding.proposals.last().cloned());
+    finding.proposals = narrow.into_iter().chain(broad).collect();
+    finding
 }
 
 /// A command as it is shown when its text is not at hand.

@@ -172,14 +172,18 @@ fn bases(policy: &Policy) -> Bases<'_> {
 
 /// A text in which nothing can pretend to be a line, a colour or another order of letters of the question it is shown in.
 fn visible(text: String) -> String {
-    let odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    if !text.contains(odd) {
+    if !text.contains(is_odd) {
         return text;
     }
-    text.chars().flat_map(|c| if odd(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+    text.chars()
+        .flat_map(|c| if is_odd(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
+        .collect()
+}
+
+/// A character that is not seen, or changes how others are.
+fn is_odd(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 impl Finding {

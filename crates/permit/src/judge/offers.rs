@@ -1,10 +1,11 @@
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::files::Access;
-use super::{Cx, Decision, Finding};
+use super::{Cx, Decision, Finding, is_odd};
 use crate::path::{Glob, PathPattern};
-use crate::rule::{About, CommandPattern, HostPattern, escaped};
-use crate::shell::{self, Simple};
+use crate::rule::{About, CommandPattern, Cover, HostPattern, escaped};
+use crate::shell::{self, Simple, Word};
 use crate::{Offer, Rule};
 
 /// A rule that could be added, and what it would allow.
@@ -20,7 +21,18 @@ impl Proposal {
     pub(crate) fn rule(&self) -> &Rule {
         &self.rule
     }
+
+    /// How far its rule goes for a command; `source` is the command as it stands.
+    pub(crate) fn cover(&self, simple: &Simple, source: &str) -> Option<Cover> {
+        match &self.rule.about {
+            About::Command(pattern) => pattern.allows(simple, source),
+            About::Anything | About::Path(_) | About::Host(_) | About::Name(_) => None,
+        }
+    }
 }
+
+/// Rules of an offer that anybody would read, where fewer do.
+const MOST_RULES: usize = 6;
 
 /// What can be allowed for longer, the narrowest first. It must cover every part that asks, or the same call would ask again.
 pub(crate) fn offers(found: &[Finding]) -> Vec<Offer> {
@@ -31,7 +43,8 @@ pub(crate) fn offers(found: &[Finding]) -> Vec<Offer> {
     let narrow = asking.iter().filter_map(|finding| finding.proposals.first());
     let broad = asking.iter().filter_map(|finding| finding.proposals.last());
     let (narrow, broad) = (offer(narrow), offer(broad));
-    if narrow == broad { vec![narrow] } else { vec![narrow, broad] }
+    let long = narrow.rules.len() > MOST_RULES && narrow.rules.len() > broad.rules.len();
+    if narrow == broad || long { vec![broad] } else { vec![narrow, broad] }
 }
 
 fn offer<'p>(proposals: impl Iterator<Item = &'p Proposal>) -> Offer {
@@ -46,20 +59,46 @@ fn offer<'p>(proposals: impl Iterator<Item = &'p Proposal>) -> Offer {
     Offer { rules, says: format!("lets the agent {}", says.join(", and ")) }
 }
 
-/// The narrowest prefix of a command that is useful, or the command as it stands.
+/// The command as it stands, and its narrowest prefix that is useful. Nothing for what is worth neither.
 pub(crate) fn of_command(simple: &Simple) -> Vec<Proposal> {
-    let plain = |words: &Vec<String>| words.iter().all(|word| is_plain(word));
-    if let Some(words) = shell::prefix(simple).filter(plain) {
+    let prefix = shell::prefix(simple).filter(|words| words.iter().all(|word| is_plain(word)));
+    if prefix.is_none() && shell::whole(simple).is_none() {
+        return Vec::new();
+    }
+    let beginning = prefix.map(|words| {
         let shown = words.join(" ");
         let about = About::Command(CommandPattern::prefix(&words));
         let rule = Rule::offered(format!("Bash({shown}:*)"), "bash", about);
-        return vec![Proposal { rule, says: format!("run `{shown}`, alone or with anything behind it") }];
+        Proposal { rule, says: format!("run `{shown}`, alone or with anything behind it") }
+    });
+    exactly(simple).into_iter().chain(beginning).collect()
+}
+
+/// The longest command that is offered as it stands: nobody reads more in a rule.
+const LONGEST: usize = 200;
+
+/// A command with just these words; None where they are not all known, or can't be read in a rule.
+fn exactly(simple: &Simple) -> Option<Proposal> {
+    // Another program gives it more words.
+    if simple.place.wrappers.last().is_some_and(|wrapper| wrapper.adds_arguments) {
+        return None;
     }
-    let Some(words) = shell::whole(simple).filter(plain) else { return Vec::new() };
-    let shown = words.join(" ");
-    let rule =
-        Rule::offered(format!("Bash({shown})"), "bash", About::Command(CommandPattern::exactly(&words)));
-    vec![Proposal { rule, says: format!("run `{shown}` with nothing behind it") }]
+    let words: Vec<&str> = simple.words.iter().map(Word::literal).collect::<Option<_>>()?;
+    let shown = words.into_iter().map(quoted).collect::<Vec<_>>().join(" ");
+    if shown.chars().count() > LONGEST || shown.contains(is_odd) {
+        return None;
+    }
+    let about = About::Command(CommandPattern::parse(&shown).ok()?);
+    let rule = Rule::offered(format!("Bash({shown})"), "bash", about);
+    Some(Proposal { rule, says: format!("run `{shown}` with nothing behind it") })
+}
+
+/// A word as it stands in a rule, which reads quotes as a shell does.
+fn quoted(word: &str) -> Cow<'_, str> {
+    match is_plain(word) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    }
 }
 
 /// A word that needs no quotes in a rule.
@@ -69,24 +108,23 @@ fn is_plain(word: &str) -> bool {
         && !word.ends_with(':')
 }
 
-/// The file or its folder, and for edits the whole workspace.
+/// The file, and its folder.
 pub(crate) fn of_file(cx: &Cx<'_>, access: Access, real: &Path) -> Vec<Proposal> {
     let folder = cx.policy.folders.iter().find(|folder| real.starts_with(folder));
     match (access, folder) {
         (Access::Write, Some(folder)) => {
+            let narrow =
+                path_rule(cx, "Edit", real, "").map(|rule| (rule, format!("write `{}`", real.display())));
+            let near = real.parent().filter(|parent| *parent != folder && parent.starts_with(folder));
+            let near = near.and_then(|parent| {
+                let rule = path_rule(cx, "Edit", parent, "/**")?;
+                Some((rule, format!("write any file in `{}`", parent.display())))
+            });
             let workspace = cx.policy.folders.first() == Some(folder);
-            let near = real.parent().filter(|parent| *parent != folder);
-            let narrow = match near {
-                Some(parent) => path_rule(cx, "Edit", parent, "/**")
-                    .map(|rule| (rule, format!("write any file in `{}`", parent.display()))),
-                None => {
-                    path_rule(cx, "Edit", real, "").map(|rule| (rule, format!("write `{}`", real.display())))
-                }
-            };
-            let broad = path_rule(cx, "Edit", folder, "/**");
             let which =
                 if workspace { "of the workspace".to_owned() } else { format!("in `{}`", folder.display()) };
-            let broad = broad.map(|rule| (rule, format!("write any file {which}")));
+            let all = || Some((path_rule(cx, "Edit", folder, "/**")?, format!("write any file {which}")));
+            let broad = near.or_else(all);
             narrow.into_iter().chain(broad).map(|(rule, says)| Proposal { rule, says }).collect()
         }
         (Access::Write, None) => {

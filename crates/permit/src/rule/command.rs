@@ -61,11 +61,6 @@ impl CommandPattern {
         Self { text: words.join(" "), words: steps, open: true }
     }
 
-    /// These words and no others.
-    pub(crate) fn exactly(words: &[String]) -> Self {
-        Self { open: false, ..Self::prefix(words) }
-    }
-
     /// Whether it allows a command, and how far that goes; `source` is the command as it stands.
     pub(crate) fn allows(&self, simple: &Simple, source: &str) -> Option<Cover> {
         let exact = !self.open && self.words.iter().all(is_plain);

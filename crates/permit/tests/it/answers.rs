@@ -25,6 +25,12 @@ fn offers_are_narrow_and_say_what_they_allow() {
         "cargo test && cargo build && ls",
         "cargo test > out.txt",
         "git add a && touch src/b",
+        "npm test",
+        "touch /srv/other/AHEAD",
+        "git commit -m 'don'\\''t (yet): *'",
+        "git fetch https://docs.rs/x",
+        "touch a b; for f in 1 2 3 4 5 6; do touch $f; done",
+        "find . -print0 | xargs -0 touch",
         "python x.py",
         "sudo cargo test",
         "bash x.sh",
@@ -52,6 +58,11 @@ fn an_offer_that_is_taken_is_not_asked_again() {
         "cargo test --all",
         "cargo test && cargo build && ls",
         "cargo test > out.txt",
+        "npm test",
+        "touch /srv/other/AHEAD",
+        "git commit -m 'don'\\''t (yet): *'",
+        "git fetch https://docs.rs/x",
+        "touch a b; for f in 1 2 3 4 5 6; do touch $f; done",
         "write /srv/ws/src/a.rs",
         "write /srv/ws/a.rs",
         "write /srv/ws/app/[id]/page.tsx",
@@ -87,6 +98,30 @@ fn an_offer_that_is_taken_is_not_asked_again() {
                 matches!(verdict, Verdict::Allow(_)) || call.starts_with("network"),
                 "{call}: {written:?}"
             );
+        }
+    }
+}
+
+#[test]
+fn the_first_offer_allows_just_the_same() {
+    let first = |call: &str| question(&[], call).offers[0].clone();
+    for (call, others) in [
+        ("npm test", &["npm test x", "npm", "npm tests"][..]),
+        ("touch AHEAD", &["touch AHEAD x", "touch", "touch /srv/other/AHEAD"]),
+        ("touch /srv/other/AHEAD", &["touch /srv/other/AHEAD x", "touch /srv/other/A", "touch AHEAD"]),
+        ("cargo test --all > out.txt", &["cargo test --all x > out.txt", "cargo test --all > out2.txt"]),
+        ("git commit -m 'a b*'", &["git commit -m 'a b*' x", "git commit -m a b*", "git commit -m 'a bc'"]),
+        ("git fetch https://docs.rs/x", &["git fetch https://docs.rs/y", "curl https://docs.rs/x"]),
+        ("write /srv/ws/src/main.rs", &["write /srv/ws/src/lib.rs", "write /srv/ws/main.rs"]),
+        ("write /srv/ws/main.rs", &["write /srv/ws/src/main.rs", "write /srv/ws/main.rs2"]),
+    ] {
+        let mut policy: Policy = with(&[]);
+        policy.rules.allow = first(call).rules;
+        let allowed =
+            |call: &str| matches!(Call::new(call).judge(&policy, &Links::default()), Verdict::Allow(_));
+        assert!(allowed(call), "{call}");
+        for other in others {
+            assert!(!allowed(other), "{call}: {other}");
         }
     }
 }

@@ -138,6 +138,22 @@ proptest! {
     }
 
     #[test]
+    fn an_exact_offer_allows_the_same_command_and_none_with_more_words(
+        program in select(vec!["npm test", "touch", "git commit -m", "cargo build", "echo > x; mkdir"]),
+        words in prop::collection::vec("[a-z*?'\"$ (){};:~#!\\\\/-]{0,6}", 0..3),
+        more in "[a-z]{1,3}",
+    ) {
+        let quoted = |word: &String| format!("'{}'", word.replace('\'', r"'\''"));
+        let call = [program.to_owned()].into_iter().chain(words.iter().map(quoted)).collect::<Vec<_>>().join(" ");
+        let first = explained(&policy(), &call).offers.into_iter().next();
+        prop_assume!(first.as_ref().is_some_and(|offer| !offer.rules.iter().any(|rule| rule.contains(":*)"))));
+        let mut policy = policy();
+        policy.rules.allow = first.iter().flat_map(|offer| &offer.rules).map(|text| rule(text)).collect();
+        prop_assert_eq!(decision(&policy, &call), Decision::Allow, "{}", call);
+        prop_assert!(decision(&policy, &format!("{call} {more}")) > Decision::Allow, "{}", call);
+    }
+
+    #[test]
     fn deny_beats_allow(policy in policies(), call in calls(), rule_text in select(RULES)) {
         let mut denying = policy;
         denying.rules.deny.push(rule(rule_text));

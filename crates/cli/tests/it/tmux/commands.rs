@@ -191,6 +191,10 @@ fn a_command_in_the_background_is_stopped_from_its_list() {
     pane.presses("C-t");
     pane.sees("› sleep 600  in the background");
     pane.presses("Enter");
+    pane.sees("› Look at it");
+    pane.presses("Down");
+    pane.sees("› Stop it");
+    pane.presses("Enter");
     pane.until("it is gone", |screen| !screen.contains("& sleep 600"));
 }
 
