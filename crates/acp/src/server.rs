@@ -164,6 +164,8 @@ enum Last {
 enum Finished {
     /// A session is open.
     Opened(Box<Ready>),
+    /// A session that is open could be opened anew.
+    Checked(RequestId, Box<Wanted>),
     /// A session could not be opened, which was answered.
     Refused,
     /// A request was answered.
@@ -344,9 +346,28 @@ impl Server<'_> {
         if self.sessions.len() + self.opening >= SESSIONS {
             return Err(invalid(&format!("more than {SESSIONS} sessions can't be open; close one")));
         }
-        let over = self.close(&wanted.id);
         self.opening += 1;
+        if !self.sessions.contains_key(&wanted.id) {
+            self.begin(request.clone(), wanted, can);
+            return Ok(());
+        }
+        // What is refused harms nothing that is open.
         let (host, client, request) = (Arc::clone(&self.host), Arc::clone(&self.client), request.clone());
+        self.tasks.spawn(async move {
+            match host.check(wanted.clone()).await {
+                Ok(()) => Finished::Checked(request, Box::new(wanted)),
+                Err(refused) => {
+                    client.answer(&request, Err::<(), _>(refused.into()));
+                    Finished::Refused
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn begin(&mut self, request: RequestId, wanted: Wanted, can: ClientCapabilities) {
+        let over = self.close(&wanted.id);
+        let (host, client) = (Arc::clone(&self.host), Arc::clone(&self.client));
         let editor = Arc::new(Editor::new(Arc::clone(&client), wanted.id.clone(), can));
         self.tasks.spawn(async move {
             ended(over).await;
@@ -383,13 +404,15 @@ impl Server<'_> {
             let answer = answer.unwrap_or_default();
             Finished::Opened(Box::new(Ready { request, id, talk, answer }))
         });
-        Ok(())
     }
 
     fn done(&mut self, finished: Finished) {
         match finished {
             Finished::Answered => {}
             Finished::Refused => self.opening -= 1,
+            Finished::Checked(request, wanted) => {
+                self.begin(request, *wanted, self.can.clone().unwrap_or_default());
+            }
             Finished::Opened(ready) => {
                 let Ready { request, id, talk, answer } = *ready;
                 self.opening -= 1;

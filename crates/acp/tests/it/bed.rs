@@ -142,6 +142,11 @@ impl Host for Fake {
         Box::pin(std::future::ready(Err(Refused::NoProvider("no provider".to_owned()))))
     }
 
+    fn check(&self, wanted: Wanted) -> BoxFuture<'_, Result<(), Refused>> {
+        let wrong = wanted.cwd.ends_with("wrong");
+        Box::pin(std::future::ready(if wrong { Err(Refused::Wrong("no folder".to_owned())) } else { Ok(()) }))
+    }
+
     fn open(&self, wanted: Wanted, _: Arc<Editor>) -> BoxFuture<'_, Result<Opened, Refused>> {
         let opened = match wanted.id.as_str() {
             "unknown" => Err(Refused::Unknown(wanted.id)),
