@@ -15,7 +15,7 @@ use agent_client_protocol_schema::v1::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::client::Client;
 
@@ -161,24 +161,44 @@ impl Editor {
             .env(env.into_iter().map(|(name, value)| EnvVariable::new(name, value)).collect())
             .cwd(cwd)
             .output_byte_limit(output_bytes);
-        let made: CreateTerminalResponse = self.soon(CLIENT_METHOD_NAMES.terminal_create, &request).await?;
-        let terminal = Terminal { editor: Arc::clone(self), id: made.terminal_id.clone() };
-        self.calls.keep(call, made.terminal_id.clone());
+        let terminal = self.created(request).await?;
+        self.calls.keep(call, terminal.id.clone());
         let fields = ToolCallUpdateFields::new()
             .status(ToolCallStatus::InProgress)
-            .content(vec![ToolCallContent::Terminal(Shown::new(made.terminal_id))]);
+            .content(vec![ToolCallContent::Terminal(Shown::new(terminal.id.clone()))]);
         let update = SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(call.to_owned(), fields));
         let told = SessionNotification::new(self.session.clone(), update);
         self.client.notify(CLIENT_METHOD_NAMES.session_update, &told).await;
         Ok(terminal)
     }
 
+    /// A new terminal. One that is named when nobody waits for it any more is let go.
+    async fn created(self: &Arc<Self>, request: CreateTerminalRequest) -> Result<Terminal, String> {
+        let (editor, method) = (Arc::clone(self), CLIENT_METHOD_NAMES.terminal_create);
+        let (tell, created) = oneshot::channel();
+        tokio::spawn(async move {
+            let made: Result<CreateTerminalResponse, _> = editor.client.request(method, &request).await;
+            let made = made.map(|made| Terminal { editor: Arc::clone(&editor), id: made.terminal_id });
+            // Where nobody hears it, it is dropped.
+            let _ = tell.send(made);
+        });
+        match tokio::time::timeout(PATIENCE, created).await {
+            Ok(Ok(made)) => made.map_err(|error| error.to_string()),
+            Ok(Err(_)) => Err("the editor's terminals are gone".to_owned()),
+            Err(_) => Err(late(method)),
+        }
+    }
+
     async fn soon<T: DeserializeOwned>(&self, method: &str, params: &impl Serialize) -> Result<T, String> {
         match tokio::time::timeout(PATIENCE, self.client.request(method, params)).await {
             Ok(answer) => answer.map_err(|error| error.to_string()),
-            Err(_) => Err(format!("the editor did not answer `{method}` within {} s", PATIENCE.as_secs())),
+            Err(_) => Err(late(method)),
         }
     }
+}
+
+fn late(method: &str) -> String {
+    format!("the editor did not answer `{method}` within {} s", PATIENCE.as_secs())
 }
 
 impl std::fmt::Debug for Editor {
@@ -232,5 +252,29 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         let request = ReleaseTerminalRequest::new(self.editor.session.clone(), self.id.clone());
         self.editor.client.ask(CLIENT_METHOD_NAMES.terminal_release, &request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol_schema::v1::RequestId;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_terminal_that_is_named_late_is_let_go() {
+        let (client, mut said) = Client::new();
+        let client = Arc::new(client);
+        let can: ClientCapabilities = serde_json::from_value(json!({"terminal": true})).unwrap();
+        let editor = Arc::new(Editor::new(Arc::clone(&client), "s".to_owned(), can));
+        editor.calls().shown("call");
+        let why = editor.terminal("call", TerminalCommand::default()).await.unwrap_err();
+        assert!(why.contains("did not answer `terminal/create`"), "{why}");
+        let asked = said.recv().await.unwrap().value;
+        let id = RequestId::Number(asked["id"].as_i64().unwrap());
+        client.answered(&id, Ok(json!({"terminalId": "t"})));
+        let then = said.recv().await.unwrap().value;
+        assert_eq!((&then["method"], &then["params"]["terminalId"]), (&json!("terminal/release"), &json!("t")));
     }
 }

@@ -22,6 +22,9 @@ pub trait Host: Send + Sync + 'static {
     /// Whether a model can be asked at all.
     fn ready(&self) -> BoxFuture<'_, Result<(), Refused>>;
 
+    /// Whether a session could be opened; nothing is changed by that.
+    fn check(&self, wanted: Wanted) -> BoxFuture<'_, Result<(), Refused>>;
+
     /// Opens a session. It is given the editor's side, for files and terminals.
     fn open(&self, wanted: Wanted, editor: Arc<Editor>) -> BoxFuture<'_, Result<Opened, Refused>>;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES, AuthenticateRequest, AuthenticateResponse, CLIENT_METHOD_NAMES, CancelNotification,
@@ -16,12 +17,12 @@ use rail_proto::Prompt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::Editor;
-use crate::client::Client;
+use crate::client::{Client, Message};
 use crate::history::Past;
 use crate::lines::{LONGEST, Line, Lines};
 use crate::opening::{self, folder, of_folder, page};
@@ -29,12 +30,18 @@ use crate::options;
 use crate::port::{Begin, Host, Opened, Wanted};
 use crate::prompt;
 use crate::rpc::{self, Incoming, invalid, wrong};
-use crate::session::{Place, Talk, Wish};
+use crate::session::{Place, Talk, Wish, Wished};
 
 /// How many sessions a client may have open.
 const SESSIONS: usize = 64;
-/// How many wishes wait for a session.
+/// How many requests wait for a session.
 const WISHES: usize = 64;
+/// How long a client may go without reading that has a thousand answers to read: then it is as good as gone.
+const STUCK: Duration = Duration::from_secs(10);
+/// How long a client that is gone may still take to read: what is said at the end is told if it can be.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long all sessions have to end; each has its own time, which is shorter.
+const ENDING: Duration = Duration::from_secs(15);
 
 /// Serves a client on two streams until it is gone or we are told to stop; then every session is ended.
 pub async fn serve(
@@ -43,6 +50,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) {
     let (client, messages) = Client::new();
+    let client = Arc::new(client);
     let mut tasks = JoinSet::new();
     let broken = stop.child_token();
     let writing = write(messages, to, broken.clone());
@@ -50,7 +58,7 @@ pub async fn serve(
     writer.spawn(writing);
     let mut server = Server {
         host,
-        client: Arc::new(client),
+        client: Arc::clone(&client),
         can: None,
         sessions: BTreeMap::new(),
         opening: 0,
@@ -64,36 +72,51 @@ pub async fn serve(
             Some(done) = server.tasks.join_next() => if let Ok(done) = done {
                 server.done(done);
             },
-            // A client that can't be read any more is gone.
-            line = lines.next() => match line {
-                Ok(Some(Line::Whole(line))) => server.line(&line).await,
-                Ok(Some(Line::TooLong)) => {
+            // A client that can't be read any more is gone. Nothing is waited for here: it is seen at any time.
+            line = next(&mut lines, &client) => match line {
+                Some(Line::Whole(line)) => server.line(&line),
+                Some(Line::TooLong) => {
                     let error = invalid(&format!("a message has more than {} MiB", LONGEST >> 20));
-                    server.client.answer(&RequestId::Null, Err::<(), _>(error)).await;
+                    server.client.answer(&RequestId::Null, Err::<(), _>(error));
                 }
-                Ok(None) | Err(_) => break,
+                None => break,
             },
         }
     }
-    server.client.gone();
+    client.gone();
     server.sessions.clear();
-    let client = Arc::clone(&server.client);
     drop(server);
     // Sessions see that nobody wants anything of them any more, and end by themselves within their time.
-    while tasks.join_next().await.is_some() {}
+    let ending = async { while tasks.join_next().await.is_some() {} };
+    let close = async {
+        tokio::time::sleep(LAST_WORDS).await;
+        client.close();
+        tokio::time::sleep(ENDING).await;
+    };
+    tokio::select! {
+        () = ending => {}
+        () = close => {}
+    }
+    tasks.shutdown().await;
     drop(client);
     // Last words, for a client that still reads; one that does not is not waited for.
-    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer.join_next()).await;
+    let _ = tokio::time::timeout(LAST_WORDS, writer.join_next()).await;
+}
+
+/// The next line of a client; nothing where it is gone. One that says much and reads nothing is not listened to meanwhile.
+async fn next(lines: &mut Lines<impl AsyncRead + Unpin>, client: &Client) -> Option<Line> {
+    tokio::time::timeout(STUCK, client.keeps_up()).await.ok()?;
+    lines.next().await.ok().flatten()
 }
 
 /// Writes messages, one a line.
 async fn write(
-    mut messages: mpsc::Receiver<Value>,
+    mut messages: mpsc::UnboundedReceiver<Message>,
     mut to: impl AsyncWrite + Unpin,
     broken: CancellationToken,
 ) {
     while let Some(message) = messages.recv().await {
-        let line = format!("{message}\n");
+        let line = format!("{}\n", message.value);
         let written = async {
             to.write_all(line.as_bytes()).await?;
             to.flush().await
@@ -121,21 +144,34 @@ struct Server<'a> {
 
 /// The way to a session.
 struct Link {
-    wishes: mpsc::Sender<Wish>,
+    wishes: mpsc::UnboundedSender<Wished>,
+    /// The places of requests that wait.
+    room: Arc<Semaphore>,
+    /// What was said to it last.
+    last: Last,
     /// Ends when the session has.
     over: Option<oneshot::Receiver<()>>,
+}
+
+/// What was said to a session last: to cancel twice is to cancel once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Last {
+    Request,
+    Cancel,
 }
 
 /// What a task came to.
 enum Finished {
     /// A session is open.
     Opened(Box<Ready>),
+    /// A session that is open could be opened anew.
+    Checked(RequestId, Box<Wanted>),
     /// A session could not be opened, which was answered.
     Refused,
     /// A request was answered.
     Answered,
     /// A session is over; which one, and the way to it.
-    Over(String, mpsc::WeakSender<Wish>),
+    Over(String, mpsc::WeakUnboundedSender<Wished>),
 }
 
 /// A session that can be talked with.
@@ -148,10 +184,10 @@ struct Ready {
 }
 
 impl Server<'_> {
-    async fn line(&mut self, line: &[u8]) {
+    fn line(&mut self, line: &[u8]) {
         match rpc::read(line) {
             None => {}
-            Some(Incoming::Wrong { id, error }) => self.client.answer(&id, Err::<(), _>(error)).await,
+            Some(Incoming::Wrong { id, error }) => self.client.answer(&id, Err::<(), _>(error)),
             Some(Incoming::Response { id, answer }) => self.client.answered(&id, answer),
             Some(Incoming::Notification { method, params }) => self.notified(&method, params),
             Some(Incoming::Request { id, method, params }) => {
@@ -159,10 +195,10 @@ impl Server<'_> {
                     // An answer with this id would be taken for that of the other.
                     let twice =
                         invalid(&format!("the id {id} is that of a request that is not answered yet"));
-                    return self.client.answer(&RequestId::Null, Err::<(), _>(twice)).await;
+                    return self.client.answer(&RequestId::Null, Err::<(), _>(twice));
                 }
-                if let Err(error) = self.requested(&id, &method, params).await {
-                    self.client.answer(&id, Err::<(), _>(error)).await;
+                if let Err(error) = self.requested(&id, &method, params) {
+                    self.client.answer(&id, Err::<(), _>(error));
                 }
             }
         }
@@ -172,22 +208,26 @@ impl Server<'_> {
     fn notified(&mut self, method: &str, params: Value) {
         if method == AGENT_METHOD_NAMES.session_cancel {
             let Ok(cancel) = read::<CancelNotification>(params) else { return };
-            if let Some(link) = self.sessions.get(cancel.session_id.0.as_ref()) {
-                // A session that is full of wishes ends none of them sooner by one more.
-                let _ = link.wishes.try_send(Wish::Cancel);
+            if let Some(link) = self.sessions.get_mut(cancel.session_id.0.as_ref())
+                && std::mem::replace(&mut link.last, Last::Cancel) == Last::Request
+            {
+                // Whatever waits for the session: it is not lost.
+                let _ = link.wishes.send((Wish::Cancel, None));
             }
         } else if method == PROTOCOL_LEVEL_METHOD_NAMES.cancel_request {
             let Ok(cancel) = read::<CancelRequestNotification>(params) else { return };
-            for link in self.sessions.values() {
-                let _ = link.wishes.try_send(Wish::TakeBack(cancel.request_id.clone()));
+            if self.client.take_back(&cancel.request_id) {
+                for link in self.sessions.values() {
+                    let _ = link.wishes.send((Wish::TakeBack(cancel.request_id.clone()), None));
+                }
             }
         }
     }
 
-    async fn requested(&mut self, id: &RequestId, method: &str, params: Value) -> Result<(), Error> {
+    fn requested(&mut self, id: &RequestId, method: &str, params: Value) -> Result<(), Error> {
         let names = &AGENT_METHOD_NAMES;
         if method == names.initialize {
-            return self.initialize(id, read(params)?).await;
+            return self.initialize(id, read(params)?);
         }
         let Some(can) = self.can.clone() else {
             return Err(invalid("`initialize` comes first"));
@@ -245,13 +285,13 @@ impl Server<'_> {
         }
     }
 
-    async fn initialize(&mut self, id: &RequestId, asked: InitializeRequest) -> Result<(), Error> {
+    fn initialize(&mut self, id: &RequestId, asked: InitializeRequest) -> Result<(), Error> {
         if self.can.is_some() {
             return Err(invalid("this connection has begun already"));
         }
         let welcome = opening::welcome(&asked, &self.host.version());
         self.can = Some(asked.client_capabilities);
-        self.client.answer(id, Ok(welcome)).await;
+        self.client.answer(id, Ok(welcome));
         Ok(())
     }
 
@@ -290,7 +330,7 @@ impl Server<'_> {
         let (client, id) = (Arc::clone(&self.client), id.clone());
         self.tasks.spawn(async move {
             let answer = answer.await.map_err(Into::into);
-            client.answer(&id, answer).await;
+            client.answer(&id, answer);
             Finished::Answered
         });
     }
@@ -306,9 +346,28 @@ impl Server<'_> {
         if self.sessions.len() + self.opening >= SESSIONS {
             return Err(invalid(&format!("more than {SESSIONS} sessions can't be open; close one")));
         }
-        let over = self.close(&wanted.id);
         self.opening += 1;
+        if !self.sessions.contains_key(&wanted.id) {
+            self.begin(request.clone(), wanted, can);
+            return Ok(());
+        }
+        // What is refused harms nothing that is open.
         let (host, client, request) = (Arc::clone(&self.host), Arc::clone(&self.client), request.clone());
+        self.tasks.spawn(async move {
+            match host.check(wanted.clone()).await {
+                Ok(()) => Finished::Checked(request, Box::new(wanted)),
+                Err(refused) => {
+                    client.answer(&request, Err::<(), _>(refused.into()));
+                    Finished::Refused
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn begin(&mut self, request: RequestId, wanted: Wanted, can: ClientCapabilities) {
+        let over = self.close(&wanted.id);
+        let (host, client) = (Arc::clone(&self.host), Arc::clone(&self.client));
         let editor = Arc::new(Editor::new(Arc::clone(&client), wanted.id.clone(), can));
         self.tasks.spawn(async move {
             ended(over).await;
@@ -316,7 +375,7 @@ impl Server<'_> {
             let Opened { session, facts, history } = match host.open(wanted, Arc::clone(&editor)).await {
                 Ok(opened) => opened,
                 Err(refused) => {
-                    client.answer(&request, Err::<(), _>(refused.into())).await;
+                    client.answer(&request, Err::<(), _>(refused.into()));
                     return Finished::Refused;
                 }
             };
@@ -345,24 +404,27 @@ impl Server<'_> {
             let answer = answer.unwrap_or_default();
             Finished::Opened(Box::new(Ready { request, id, talk, answer }))
         });
-        Ok(())
     }
 
     fn done(&mut self, finished: Finished) {
         match finished {
             Finished::Answered => {}
             Finished::Refused => self.opening -= 1,
+            Finished::Checked(request, wanted) => {
+                self.begin(request, *wanted, self.can.clone().unwrap_or_default());
+            }
             Finished::Opened(ready) => {
                 let Ready { request, id, talk, answer } = *ready;
                 self.opening -= 1;
                 let client = Arc::clone(&self.client);
-                let (wishes, wished) = mpsc::channel(WISHES);
+                let (wishes, wished) = mpsc::unbounded_channel();
                 let (ends, over) = oneshot::channel();
                 let (own, name) = (wishes.downgrade(), id.clone());
                 // The client may say something as soon as it has the answer: the way is there before.
-                self.sessions.insert(id, Link { wishes, over: Some(over) });
+                let room = Arc::new(Semaphore::new(WISHES));
+                self.sessions.insert(id, Link { wishes, room, last: Last::Cancel, over: Some(over) });
                 self.tasks.spawn(async move {
-                    client.answer(&request, Ok(answer)).await;
+                    client.answer(&request, Ok(answer));
                     talk.run(wished).await;
                     // Who waits for it may be gone.
                     let _ = ends.send(());
@@ -381,13 +443,13 @@ impl Server<'_> {
     }
 
     fn wish(&mut self, session: &str, wish: Wish) -> Result<(), Error> {
-        let Some(link) = self.sessions.get(session) else {
-            return Err(crate::Refused::Unknown(session.to_owned()).into());
+        let unknown = || Error::from(crate::Refused::Unknown(session.to_owned()));
+        let link = self.sessions.get_mut(session).ok_or_else(unknown)?;
+        let Ok(place) = Arc::clone(&link.room).try_acquire_owned() else {
+            return Err(invalid("too many requests wait for this session"));
         };
-        link.wishes.try_send(wish).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => invalid("too many requests wait for this session"),
-            mpsc::error::TrySendError::Closed(_) => crate::Refused::Unknown(session.to_owned()).into(),
-        })
+        link.last = Last::Request;
+        link.wishes.send((wish, Some(place))).map_err(|_| unknown())
     }
 }
 

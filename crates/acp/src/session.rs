@@ -12,15 +12,17 @@ use agent_client_protocol_schema::v1::{
     SetSessionModeResponse, StopReason, ToolCallStatus, ToolCallUpdateFields, UnstructuredCommandInput,
 };
 use rail_proto::{Answer, Choices, Chosen, Command, Done, PermissionAsk, Prompt, Reason, SessionEvent};
-use tokio::sync::mpsc;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::Editor;
 use crate::ask::{self, Forms};
-use crate::client::Client;
+use crate::client::{Client, Message};
 use crate::options;
 use crate::port::{Facts, Offered, Session};
-use crate::rpc::{failed, invalid, wrong};
+use crate::rpc::{self, failed, invalid, wrong};
 use crate::update::{Teller, update};
 
 /// How long a session has to end what it began.
@@ -44,6 +46,17 @@ pub(crate) enum Wish {
     Close { id: Option<RequestId> },
 }
 
+/// A wish on its way to a session. Requests hold a place there; what ends something has none to wait for.
+pub(crate) type Wished = (Wish, Option<OwnedSemaphorePermit>);
+
+/// What is to be said to the client.
+enum Untold {
+    /// It waits until there is room.
+    Update(Value),
+    /// It does not wait, but for what comes before it.
+    Answer(Message),
+}
+
 /// A session with a client.
 pub(crate) struct Talk {
     client: Arc<Client>,
@@ -60,6 +73,8 @@ pub(crate) struct Talk {
     /// Questions that are not answered.
     asks: JoinSet<Command>,
     asked: BTreeMap<String, AbortHandle>,
+    /// What the client is not told yet, in its order.
+    untold: VecDeque<Untold>,
     ending: Option<Option<RequestId>>,
 }
 
@@ -92,27 +107,31 @@ impl Talk {
             waiting: VecDeque::new(),
             asks: JoinSet::new(),
             asked: BTreeMap::new(),
+            untold: VecDeque::new(),
             ending: None,
         }
     }
 
     /// Serves until the session is over, or nobody can want anything of it any more.
-    pub(crate) async fn run(mut self, mut wishes: mpsc::Receiver<Wish>) {
-        self.tell(commands(&self.facts.commands)).await;
+    pub(crate) async fn run(mut self, mut wishes: mpsc::UnboundedReceiver<Wished>) {
+        self.tell(commands(&self.facts.commands));
         while self.ending.is_none() {
+            // While the client does not read, nothing goes on but what is to end.
+            let goes_on = self.untold.is_empty() || self.turn.as_ref().is_some_and(|turn| turn.cancelled);
             tokio::select! {
                 biased;
                 // A wish to stop does not wait behind what is to be shown.
                 wish = wishes.recv() => match wish {
-                    Some(wish) => self.wished(wish).await,
+                    Some((wish, _)) => self.wished(wish),
                     None => self.ending = Some(None),
                 },
-                event = self.session.next() => match event {
-                    Some(event) => self.event(event).await,
+                room = room(&self.client, self.untold.front()) => say(&self.client, &mut self.untold, room),
+                event = self.session.next(), if goes_on => match event {
+                    Some(event) => self.event(event),
                     None => break,
                 },
                 Some(answered) = self.asks.join_next() => if let Ok(command) = answered {
-                    self.answered(command).await;
+                    self.answered(command);
                 },
             }
         }
@@ -124,45 +143,61 @@ impl Talk {
         self.stop_asking();
         self.session.command(Command::End);
         let over = async {
-            while let Some(event) = self.session.next().await {
-                self.event(event).await;
+            loop {
+                tokio::select! {
+                    biased;
+                    room = room(&self.client, self.untold.front()) => say(&self.client, &mut self.untold, room),
+                    event = self.session.next() => match event {
+                        Some(event) => self.event(event),
+                        None => break,
+                    },
+                }
             }
         };
         // Whatever still runs then ends with the session.
         let _ = tokio::time::timeout(ENDING, over).await;
-        for id in
-            self.turn.take().map(|turn| turn.id).into_iter().chain(self.waiting.drain(..).map(|(id, _)| id))
+        for id in self
+            .turn
+            .take()
+            .map(|turn| turn.id)
+            .into_iter()
+            .chain(std::mem::take(&mut self.waiting).into_iter().map(|(id, _)| id))
         {
-            self.client.answer(&id, Ok(PromptResponse::new(StopReason::Cancelled))).await;
+            self.answer(&id, Ok(PromptResponse::new(StopReason::Cancelled)));
         }
-        drop(self.session);
-        if let Some(Some(id)) = self.ending {
-            self.client.answer(&id, Ok(CloseSessionResponse::new())).await;
+        if let Some(Some(id)) = self.ending.clone() {
+            self.answer(&id, Ok(CloseSessionResponse::new()));
+        }
+        let Self { client, session, mut untold, .. } = self;
+        drop(session);
+        while !untold.is_empty() {
+            let room = room(&client, untold.front()).await;
+            say(&client, &mut untold, room);
         }
     }
 
-    async fn wished(&mut self, wish: Wish) {
+    fn wished(&mut self, wish: Wish) {
         match wish {
             Wish::Prompt { id, prompt } if self.turn.is_none() => self.begin(id, prompt),
             Wish::Prompt { id, .. } if self.waiting.len() >= PROMPTS => {
                 let many = invalid("too many prompts wait already");
-                self.client.answer(&id, Err::<(), _>(many)).await;
+                self.answer(&id, Err::<(), _>(many));
             }
             Wish::Prompt { id, prompt } => self.waiting.push_back((id, prompt)),
-            Wish::Cancel => self.cancel().await,
-            Wish::TakeBack(id) => self.take_back(&id).await,
+            Wish::Cancel => self.cancel(),
+            Wish::TakeBack(id) => self.take_back(&id),
             Wish::Mode { id, mode } => {
-                let set = self.set_mode(&mode).await.map(|()| SetSessionModeResponse::new());
-                self.client.answer(&id, set).await;
+                let set = self.set_mode(&mode).map(|()| SetSessionModeResponse::new());
+                self.answer(&id, set);
             }
             Wish::Option { id, option, value } => {
                 let set = match option.as_str() {
-                    options::MODE => self.set_mode(&value).await,
+                    options::MODE => self.set_mode(&value),
                     options::MODEL => self.set_model(&value),
                     _ => Err(wrong(&format!("there is no option `{option}`"))),
                 };
                 let all = set.map(|()| SetSessionConfigOptionResponse::new(options::all(&self.facts)));
-                self.client.answer(&id, all).await;
+                self.answer(&id, all);
             }
             Wish::Close { id } => self.ending = Some(id),
         }
@@ -174,9 +209,9 @@ impl Talk {
     }
 
     /// Ends what is worked on, and all that waits for it.
-    async fn cancel(&mut self) {
+    fn cancel(&mut self) {
         for (id, _) in std::mem::take(&mut self.waiting) {
-            self.client.answer(&id, Ok(PromptResponse::new(StopReason::Cancelled))).await;
+            self.answer(&id, Ok(PromptResponse::new(StopReason::Cancelled)));
         }
         self.stop_asking();
         if let Some(turn) = &mut self.turn {
@@ -185,17 +220,17 @@ impl Talk {
         }
     }
 
-    async fn take_back(&mut self, id: &RequestId) {
+    fn take_back(&mut self, id: &RequestId) {
         if self.turn.as_ref().is_some_and(|turn| turn.id == *id) {
-            return self.cancel().await;
+            return self.cancel();
         }
         if let Some(at) = self.waiting.iter().position(|(waiting, _)| waiting == id) {
             self.waiting.remove(at);
-            self.client.answer(id, Err::<(), _>(Error::request_cancelled())).await;
+            self.answer(id, Err::<(), _>(Error::request_cancelled()));
         }
     }
 
-    async fn set_mode(&mut self, id: &str) -> Result<(), Error> {
+    fn set_mode(&mut self, id: &str) -> Result<(), Error> {
         let mode = options::mode(id, &self.facts).map_err(|why| wrong(&why))?;
         self.facts.mode = mode;
         self.session.command(Command::SetMode(mode));
@@ -209,9 +244,9 @@ impl Talk {
         Ok(())
     }
 
-    async fn event(&mut self, event: SessionEvent) {
+    fn event(&mut self, event: SessionEvent) {
         for update in self.teller.event(&event) {
-            self.tell(update).await;
+            self.tell(update);
         }
         match event {
             SessionEvent::Permission(ask) => self.permission(ask),
@@ -219,40 +254,39 @@ impl Talk {
             SessionEvent::Withdrawn { id } => self.withdraw(&id),
             SessionEvent::Mode(mode) => {
                 self.facts.mode = mode;
-                self.tell(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(options::word(mode))))
-                    .await;
-                self.options().await;
+                self.tell(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(options::word(mode))));
+                self.options();
             }
             SessionEvent::Model(model) => {
                 self.facts.model = model;
-                self.options().await;
+                self.options();
             }
-            SessionEvent::Offered(offered) => self.offered(offered).await,
-            SessionEvent::Done(done) => self.done(&done).await,
+            SessionEvent::Offered(offered) => self.offered(offered),
+            SessionEvent::Done(done) => self.done(&done),
             _ => {}
         }
     }
 
     /// Prompts of MCP servers stand behind our own commands. Editors end a command's name at the first space, so it is one word.
-    async fn offered(&mut self, offered: rail_proto::Offered) {
+    fn offered(&mut self, offered: rail_proto::Offered) {
         let remote = offered.commands.into_iter().map(|command| Offered {
             name: command.word,
             hint: command.hint,
             help: command.help,
         });
         let all: Vec<Offered> = self.facts.commands.iter().cloned().chain(remote).collect();
-        self.tell(commands(&all)).await;
+        self.tell(commands(&all));
     }
 
-    async fn options(&mut self) {
+    fn options(&mut self) {
         let all = options::all(&self.facts);
-        self.tell(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(all))).await;
+        self.tell(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(all)));
     }
 
-    async fn done(&mut self, done: &Done) {
+    fn done(&mut self, done: &Done) {
         self.stop_asking();
         let Some(turn) = self.turn.take() else { return };
-        self.client.answer(&turn.id, stopped(done, turn.cancelled).map(PromptResponse::new)).await;
+        self.answer(&turn.id, stopped(done, turn.cancelled).map(PromptResponse::new));
         if self.ending.is_none()
             && let Some((id, prompt)) = self.waiting.pop_front()
         {
@@ -275,10 +309,10 @@ impl Talk {
     }
 
     /// Somebody has answered. A call that may be done is told to be done: the question said that it waits.
-    async fn answered(&mut self, command: Command) {
+    fn answered(&mut self, command: Command) {
         if let Command::Answer { ask, answer: Answer::Once | Answer::Offer { .. } } = &command {
             let fields = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
-            self.tell(update(ask, fields)).await;
+            self.tell(update(ask, fields));
         }
         self.session.command(command);
     }
@@ -314,9 +348,34 @@ impl Talk {
         self.asks.abort_all();
     }
 
-    async fn tell(&mut self, update: SessionUpdate) {
+    fn tell(&mut self, update: SessionUpdate) {
         let told = SessionNotification::new(self.id.clone(), update);
-        self.client.notify(CLIENT_METHOD_NAMES.session_update, &told).await;
+        let told = rpc::notification(CLIENT_METHOD_NAMES.session_update, &told);
+        self.untold.push_back(Untold::Update(told));
+    }
+
+    /// Answers a request, behind all that was told before.
+    fn answer(&mut self, id: &RequestId, answer: Result<impl Serialize, Error>) {
+        let answer = self.client.answering(id, answer);
+        self.untold.push_back(Untold::Answer(answer));
+    }
+}
+
+/// Waits until the next thing can be said.
+async fn room(client: &Client, next: Option<&Untold>) -> Option<OwnedSemaphorePermit> {
+    match next {
+        None => std::future::pending().await,
+        Some(Untold::Answer(_)) => None,
+        Some(Untold::Update(_)) => client.room().await,
+    }
+}
+
+/// Says the next thing; an update for which there is no room was waited for long enough.
+fn say(client: &Client, untold: &mut VecDeque<Untold>, room: Option<OwnedSemaphorePermit>) {
+    match (untold.pop_front(), room) {
+        (Some(Untold::Answer(answer)), _) => client.say(answer),
+        (Some(Untold::Update(update)), Some(room)) => client.put(update, room),
+        (Some(Untold::Update(_)) | None, _) => {}
     }
 }
 

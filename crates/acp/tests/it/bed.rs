@@ -1,10 +1,12 @@
 //! A host whose sessions do what the prompt says, and a client that plays a script with it.
 
 use std::collections::VecDeque;
+use std::io::{PipeReader, PipeWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rail_acp::{BoxFuture, Editor, Facts, Host, Listed, Offered, Opened, Refused, Session, Wanted, serve};
 use rail_model::{CallId, CallKind, Message, Part, Role, ToolResult};
@@ -26,19 +28,8 @@ pub(crate) struct Bed {
 
 impl Bed {
     pub(crate) fn new() -> Self {
-        let host = Arc::new(Fake::default());
-        let (to_server, from_client) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
-        let served = Arc::clone(&host);
-        let serving = std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-            runtime.block_on(async {
-                let from = pipe::Receiver::from_owned_fd(to_server.0.into()).unwrap();
-                let to = pipe::Sender::from_owned_fd(from_client.1.into()).unwrap();
-                serve(served, (from, to), CancellationToken::new()).await;
-            });
-        });
-        let client = AcpClient::new(to_server.1, from_client.0).keeping("cwd", "/");
+        let Raw { to, from, host, serving, .. } = Raw::new();
+        let client = AcpClient::new(to, from).keeping("cwd", "/");
         Self { client, host, serving: Some(serving) }
     }
 
@@ -77,6 +68,56 @@ impl Bed {
     }
 }
 
+/// A server in a thread of its own, and the two pipes of a client: nobody reads but the test.
+pub(crate) struct Raw {
+    pub(crate) to: PipeWriter,
+    pub(crate) from: PipeReader,
+    pub(crate) stop: CancellationToken,
+    pub(crate) host: Arc<Fake>,
+    serving: JoinHandle<()>,
+    /// Ends when the server has returned.
+    over: mpsc::Receiver<()>,
+}
+
+impl Raw {
+    pub(crate) fn new() -> Self {
+        let (host, stop) = (Arc::new(Fake::default()), CancellationToken::new());
+        let (to_server, from_client) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+        let (served, stopped) = (Arc::clone(&host), stop.clone());
+        let (ends, over) = mpsc::channel();
+        let serving = std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let from = pipe::Receiver::from_owned_fd(to_server.0.into()).unwrap();
+                let to = pipe::Sender::from_owned_fd(from_client.1.into()).unwrap();
+                serve(served, (from, to), stopped).await;
+            });
+            drop(ends);
+        });
+        Self { to: to_server.1, from: from_client.0, stop, host, serving, over }
+    }
+
+    pub(crate) fn say(&mut self, message: &Value) {
+        writeln!(self.to, "{message}").unwrap();
+    }
+
+    /// The same when the client says nothing more.
+    pub(crate) fn hung_up(mut self) -> Self {
+        self.to = std::io::pipe().unwrap().1;
+        self
+    }
+
+    /// Waits until the server has returned, though nobody reads what it says; no session is left.
+    #[track_caller]
+    pub(crate) fn over(self) {
+        let ended = self.over.recv_timeout(Duration::from_secs(60));
+        assert_eq!(ended, Err(mpsc::RecvTimeoutError::Disconnected), "it does not end");
+        self.serving.join().unwrap();
+        assert_eq!(self.host.open.load(Ordering::SeqCst), 0, "sessions are left");
+    }
+}
+
 /// A prompt, for scripts.
 pub(crate) fn prompt(id: i64, text: &str) -> Value {
     json!({"do": "request", "id": id, "method": "session/prompt",
@@ -99,6 +140,11 @@ impl Host for Fake {
 
     fn ready(&self) -> BoxFuture<'_, Result<(), Refused>> {
         Box::pin(std::future::ready(Err(Refused::NoProvider("no provider".to_owned()))))
+    }
+
+    fn check(&self, wanted: Wanted) -> BoxFuture<'_, Result<(), Refused>> {
+        let wrong = wanted.cwd.ends_with("wrong");
+        Box::pin(std::future::ready(if wrong { Err(Refused::Wrong("no folder".to_owned())) } else { Ok(()) }))
     }
 
     fn open(&self, wanted: Wanted, _: Arc<Editor>) -> BoxFuture<'_, Result<Opened, Refused>> {
@@ -219,6 +265,8 @@ impl Session for Doer {
         self.busy = true;
         match prompt.parts[0].as_text().unwrap_or_default() {
             "hang" => self.text("begun"),
+            // More than any pipe and any queue hold.
+            "flood" => (0..2000).for_each(|_| self.text(&"x".repeat(1000))),
             "ask" => self.call(),
             "limit" => self.done(Reason::TurnLimit, ""),
             "budget" => self.done(Reason::Budget, ""),

@@ -1,8 +1,11 @@
 //! Whatever a client says: it gets an error, and nothing else is harmed.
 
+use std::io::{BufRead, BufReader};
+
+use rail_proto::Command;
 use serde_json::{Value, json};
 
-use crate::bed::{Bed, prompt};
+use crate::bed::{Bed, Raw, prompt};
 
 fn error(id: Value, code: i64) -> Value {
     json!({"do": "await", "id": id, "holding": {"error": {"code": code}}})
@@ -140,4 +143,68 @@ fn many_sessions_but_not_any_number() {
         bed = bed.play(json!([new(id), {"do": "await", "id": id, "holding": {"result": {}}, "keep": {"session": "/result/sessionId"}}]));
     }
     bed.play(json!([new(65), error(json!(65), -32600)])).play(fine(70)).over();
+}
+
+/// A client that has a session, has it say more than it reads, and reads nothing from there on.
+fn not_reading() -> Raw {
+    let mut raw = Raw::new();
+    let request = |id: i64, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    raw.say(&request(0, "initialize", json!({"protocolVersion": 1})));
+    raw.say(&request(1, "session/new", json!({"cwd": "/", "mcpServers": []})));
+    let mut lines = BufReader::new(&raw.from).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("\"session-0\"")), "there is no session");
+    drop(lines);
+    let text = json!([{"type": "text", "text": "flood"}]);
+    raw.say(&request(2, "session/prompt", json!({"sessionId": "session-0", "prompt": text})));
+    raw
+}
+
+#[test]
+fn a_client_that_does_not_read_can_leave() {
+    not_reading().hung_up().over();
+}
+
+#[test]
+fn a_client_that_does_not_read_can_be_left() {
+    let raw = not_reading();
+    raw.stop.cancel();
+    raw.over();
+}
+
+#[test]
+fn a_client_that_asks_much_and_reads_nothing_can_leave_or_be_left() {
+    let unknown = json!({"jsonrpc": "2.0", "id": "x", "method": "y".repeat(500)});
+    for stops in [true, false] {
+        let mut raw = not_reading();
+        for _ in 0..800 {
+            raw.say(&unknown);
+        }
+        if stops {
+            raw.stop.cancel();
+            raw.over();
+        } else {
+            raw.hung_up().over();
+        }
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_can_cancel() {
+    let mut raw = not_reading();
+    // More requests than wait for a session.
+    for id in 10..90 {
+        let params = json!({"sessionId": "session-0", "modeId": "plan"});
+        raw.say(&json!({"jsonrpc": "2.0", "id": id, "method": "session/set_mode", "params": params}));
+    }
+    raw.say(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "session-0"}}));
+    let host = std::sync::Arc::clone(&raw.host);
+    let interrupted = || host.commands.lock().unwrap().contains(&Command::Interrupt);
+    for _ in 0..6000 {
+        if interrupted() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(interrupted(), "the cancellation is lost");
+    raw.hung_up().over();
 }

@@ -40,6 +40,21 @@ fn a_session_that_is_open_begins_anew() {
 }
 
 #[test]
+fn what_can_not_be_opened_anew_stays_open() {
+    let again = |id: i64, method: &str| request(id, method, json!({"sessionId": "${session}", "cwd": "/wrong", "mcpServers": []}));
+    let mut bed = Bed::open().play(json!([prompt(2, "hang")]));
+    for (id, method) in [(3, "session/load"), (4, "session/resume")] {
+        bed = bed.play(json!([again(id, method), {"do": "await", "id": id, "holding": {"error": {"code": -32602}}}]));
+    }
+    bed.play(json!([
+        {"do": "notify", "method": "session/cancel", "params": {"sessionId": "${session}"}},
+        {"do": "await", "id": 2, "holding": {"result": {"stopReason": "cancelled"}}},
+        prompt(5, "hi"), {"do": "await", "id": 5, "holding": {"result": {"stopReason": "end_turn"}}},
+    ]))
+    .over();
+}
+
+#[test]
 fn an_open_session_is_ended_before_it_is_deleted() {
     Bed::open()
         .play(json!([

@@ -99,8 +99,12 @@ impl Terminals for Screens {
             let args = vec!["confined".to_owned(), name];
             let command =
                 TerminalCommand { program: rail, args, env: Vec::new(), cwd: order.cwd, output_bytes };
-            let terminal = self.editor.terminal(call, command).await?;
-            Ok(Box::new(Screen { terminal, _order: file }) as Box<dyn Terminal>)
+            match self.editor.terminal(call, command).await {
+                Ok(terminal) => Ok(Box::new(Screen { terminal, _order: file }) as Box<dyn Terminal>),
+                // An editor may start it and not say so: it is run here only if nobody can have begun.
+                Err(why) if file.take_back() => Err(why),
+                Err(why) => Ok(Box::new(Unknown(why)) as Box<dyn Terminal>),
+            }
         })
     }
 }
@@ -108,10 +112,38 @@ impl Terminals for Screens {
 /// An order that is written down; the command takes it away when it begins.
 struct Written(PathBuf);
 
+impl Written {
+    /// Takes the order back; whether nobody had taken it.
+    fn take_back(&self) -> bool {
+        std::fs::remove_file(&self.0).is_ok()
+    }
+}
+
 impl Drop for Written {
     fn drop(&mut self) {
         // It is gone already, but for a command that never began.
         let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A command that has begun in a terminal which is not known, and why.
+struct Unknown(String);
+
+impl Terminal for Unknown {
+    fn wait(&self) -> BoxFuture<'_, Result<TerminalEnd, String>> {
+        let why = format!(
+            "{}, but the command had begun there; how far it came is not known, and it was not run again",
+            self.0
+        );
+        Box::pin(std::future::ready(Err(why)))
+    }
+
+    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, String>> {
+        Box::pin(std::future::ready(Ok(TerminalOutput::default())))
+    }
+
+    fn kill(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 

@@ -121,6 +121,11 @@ impl Host for Sessions {
         Box::pin(beside(move || own.is_ready()))
     }
 
+    fn check(&self, wanted: Wanted) -> BoxFuture<'_, Result<(), Refused>> {
+        let own = self.clone();
+        Box::pin(beside(move || own.prepare(&wanted).map(drop)))
+    }
+
     fn open(&self, wanted: Wanted, editor: Arc<Editor>) -> BoxFuture<'_, Result<Opened, Refused>> {
         let own = self.clone();
         Box::pin(async move {

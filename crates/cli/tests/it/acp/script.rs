@@ -266,6 +266,30 @@ fn without_a_terminal_to_be_had_commands_run_as_ever() {
 }
 
 #[test]
+fn a_command_that_has_begun_in_a_terminal_is_not_run_again() {
+    let editor = Editor::open(
+        vec![
+            Turn::reply(vec![call("bash", json!({"command": "echo again > made.txt"}))]),
+            Turn::reply(vec![text("Who knows.")]),
+        ],
+        &json!({"terminal": true}),
+    );
+    let asked = json!({"do": "expect", "method": "terminal/create"});
+    let editor = editor.play(&json!([prompt(1, "Make it."), allow(), asked]));
+    // The terminal has begun: the order is taken.
+    let orders = std::fs::read_dir(editor.home.path("state/switchrail/orders")).unwrap();
+    let orders: Vec<_> = orders.map(|order| order.unwrap().path()).collect();
+    assert_eq!(orders.len(), 1, "{orders:?}");
+    std::fs::remove_file(&orders[0]).unwrap();
+    let refuse = json!({"do": "refuse", "method": "terminal/create", "code": -32603});
+    let failed = update(json!({"sessionUpdate": "tool_call_update", "status": "failed"}));
+    let (_, home, models) = editor.play(&json!([refuse, failed, stops(1, "end_turn")])).over();
+    assert!(!home.path("work/made.txt").exists(), "it was run twice");
+    let said = serde_json::to_string(&models.requests()[1].request().unwrap().messages).unwrap();
+    assert!(said.contains("it was not run again"), "{said}");
+}
+
+#[test]
 fn agents_are_shown_with_the_call_that_set_them_to_work() {
     let task = json!({"description": "Look around", "prompt": "Look.", "subagent_type": "general-purpose"});
     let editor = Editor::open(
