@@ -7,7 +7,9 @@ use agent_client_protocol_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields, ToolKind,
 };
-use rail_proto::{About, Answer, Choice, Choices, Chosen, Doing, Lasting, PermissionAsk, Pick, Picked};
+use rail_proto::{
+    About, Answer, Choice, Choices, Chosen, Doing, Lasting, Leave, PermissionAsk, Pick, Picked,
+};
 
 use crate::calls;
 use crate::client::{Client, Unanswered};
@@ -41,16 +43,22 @@ pub(crate) fn permission(
     let option = |id: &str, name: String, kind| PermissionOption::new(id.to_owned(), name, kind);
     let mut options = vec![option(ONCE, "Allow once".to_owned(), PermissionOptionKind::AllowOnce)];
     // The narrowest comes first; nobody is to allow more than they looked at.
-    if let Some(offer) = ask.offers.first().filter(|_| !ask.always_asks) {
-        let rules = offer.rules.join(", ");
-        options.push(option(
-            ALWAYS,
-            format!("Always allow {rules} in this project"),
-            PermissionOptionKind::AllowAlways,
-        ));
+    for (at, offer) in lasting(ask).iter().enumerate() {
+        let name = format!("Always allow {} in this project", offer.rules.join(", "));
+        options.push(option(&always(at), name, PermissionOptionKind::AllowAlways));
     }
     options.push(option(REJECT, "Reject".to_owned(), PermissionOptionKind::RejectOnce));
     RequestPermissionRequest::new(session.to_owned(), ToolCallUpdate::new(ask.id.clone(), fields), options)
+}
+
+/// What can be allowed for longer.
+fn lasting(ask: &PermissionAsk) -> &[Leave] {
+    if ask.always_asks { &[] } else { &ask.offers }
+}
+
+/// The id of the option that takes an offer.
+fn always(at: usize) -> String {
+    if at == 0 { ALWAYS.to_owned() } else { format!("{ALWAYS}-{}", at + 1) }
 }
 
 /// Why it is asked, and all that would be done.
@@ -68,24 +76,25 @@ fn explained(ask: &PermissionAsk) -> String {
 
 /// What the answer comes to. Whatever is no clear yes is a no.
 pub(crate) fn permitted(ask: &PermissionAsk, said: Result<RequestPermissionResponse, Unanswered>) -> Answer {
-    let no = |why: &str| Answer::No { why: Some(why.to_owned()) };
+    let nobody = |why: String| Answer::Nobody { why: Some(why) };
     let selected = match said {
         Ok(response) => match response.outcome {
             RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),
-            _ => return no("the question was closed without an answer"),
+            // Closed without a word.
+            _ => return Answer::No { why: None },
         },
-        Err(Unanswered::Gone) => return no("nobody could be asked: the client is gone"),
+        Err(Unanswered::Gone) => return nobody("the client is gone".to_owned()),
         // A client that does not ask anybody is like a script: the way to allow it is told.
-        Err(Unanswered::Refused(_)) => return Answer::Nobody,
-        Err(unreadable @ Unanswered::Unreadable(_)) => return no(&unreadable.to_string()),
+        Err(Unanswered::Refused(_)) => return Answer::Nobody { why: None },
+        Err(unreadable @ Unanswered::Unreadable(_)) => return nobody(unreadable.to_string()),
     };
     match selected.as_str() {
         ONCE => Answer::Once,
-        ALWAYS if !ask.always_asks && !ask.offers.is_empty() => {
-            Answer::Offer { at: 0, lasting: Lasting::Always }
-        }
         REJECT => Answer::No { why: None },
-        _ => no("the answer could not be understood"),
+        other => match (0..lasting(ask).len()).find(|at| always(*at) == other) {
+            Some(at) => Answer::Offer { at, lasting: Lasting::Always },
+            None => nobody("the answer could not be understood".to_owned()),
+        },
     }
 }
 
@@ -176,7 +185,7 @@ fn chosen(choice: &Choice, said: Result<RequestPermissionResponse, Unanswered>) 
 #[cfg(test)]
 mod tests {
     use agent_client_protocol_schema::v1::{Error, SelectedPermissionOutcome};
-    use rail_proto::{ChoiceOption, Leave};
+    use rail_proto::ChoiceOption;
     use serde_json::json;
 
     use super::*;
@@ -190,9 +199,13 @@ mod tests {
             changes: Vec::new(),
             why: "it runs a command".to_owned(),
             always_asks,
-            offers: vec![Leave { rules: vec!["Bash(touch:*)".to_owned()], says: "touch".to_owned() }],
+            offers: vec![leave("Bash(touch a)"), leave("Bash(touch:*)")],
             without_anybody: String::new(),
         }
+    }
+
+    fn leave(rule: &str) -> Leave {
+        Leave { rules: vec![rule.to_owned()], says: String::new() }
     }
 
     fn selected(id: &str) -> Result<RequestPermissionResponse, Unanswered> {
@@ -211,7 +224,7 @@ mod tests {
         let request = permission("s", &ask(true), Path::new("/srv"), &|_| None);
         let ids: Vec<String> = request.options.iter().map(|option| option.option_id.to_string()).collect();
         assert_eq!(ids, [ONCE, REJECT]);
-        assert!(matches!(permitted(&ask(true), selected(ALWAYS)), Answer::No { .. }));
+        assert!(matches!(permitted(&ask(true), selected(ALWAYS)), Answer::Nobody { .. }));
     }
 
     #[test]
@@ -219,13 +232,20 @@ mod tests {
         let ask = ask(false);
         assert_eq!(permitted(&ask, selected(ONCE)), Answer::Once);
         assert_eq!(permitted(&ask, selected(ALWAYS)), Answer::Offer { at: 0, lasting: Lasting::Always });
+        assert_eq!(
+            permitted(&ask, selected("allow-always-2")),
+            Answer::Offer { at: 1, lasting: Lasting::Always }
+        );
         assert_eq!(permitted(&ask, selected(REJECT)), Answer::No { why: None });
-        assert_eq!(permitted(&ask, Err(Unanswered::Refused(Error::method_not_found()))), Answer::Nobody);
+        assert_eq!(
+            permitted(&ask, Err(Unanswered::Refused(Error::method_not_found()))),
+            Answer::Nobody { why: None }
+        );
         let closed = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
-        for odd in
-            [selected("sure"), Ok(closed), Err(Unanswered::Gone), Err(Unanswered::Unreadable("x".to_owned()))]
-        {
-            assert!(matches!(permitted(&ask, odd), Answer::No { why: Some(_) }));
+        assert_eq!(permitted(&ask, Ok(closed)), Answer::No { why: None });
+        let unreadable = Unanswered::Unreadable("x".to_owned());
+        for odd in [selected("sure"), selected("allow-always-3"), Err(Unanswered::Gone), Err(unreadable)] {
+            assert!(matches!(permitted(&ask, odd), Answer::Nobody { why: Some(_) }));
         }
     }
 

@@ -275,6 +275,9 @@ mod tests {
         let id = RequestId::Number(asked["id"].as_i64().unwrap());
         client.answered(&id, Ok(json!({"terminalId": "t"})));
         let then = said.recv().await.unwrap().value;
-        assert_eq!((&then["method"], &then["params"]["terminalId"]), (&json!("terminal/release"), &json!("t")));
+        assert_eq!(
+            (&then["method"], &then["params"]["terminalId"]),
+            (&json!("terminal/release"), &json!("t"))
+        );
     }
 }

@@ -87,5 +87,9 @@ pub enum Answer {
         why: Option<String>,
     },
     /// There is nobody who could be asked.
-    Nobody,
+    Nobody {
+        /// What came instead of an answer, if somebody was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
 }

@@ -288,7 +288,7 @@ pub struct Done {
     pub duration_ms: u64,
     /// How long models took of that.
     pub api_ms: u64,
-    /// The calls that were not allowed, each with the rule that would allow it.
+    /// The calls that were not allowed and that nobody was asked about, each with the rule that would allow it.
     pub denials: Vec<(String, String)>,
 }
 

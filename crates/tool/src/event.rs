@@ -73,8 +73,10 @@ pub enum End {
     Done,
     /// There is no such tool, or its arguments do not fit.
     Refused,
-    /// A rule or the user said no.
+    /// A rule said no, or there was nobody to ask.
     Denied,
+    /// The user was asked and said no.
+    Rejected,
     /// A hook said no.
     Hooked,
     /// The tool failed.

@@ -114,13 +114,18 @@ fn result(end: &ToolEnd, extent: Extent) -> Vec<Line> {
     match end.end {
         Finish::Done if end.success => {}
         Finish::Cancelled => return under(vec![Line::of("stopped", Role::Warning)]),
-        Finish::Denied => return under(vec![Line::words([Span::new(one_line(&text()), Role::Warning)])]),
-        Finish::Done
-        | Finish::Refused
-        | Finish::Hooked
-        | Finish::Failed
-        | Finish::Crashed
-        | Finish::Unknown => return under(failed(&text(), extent)),
+        Finish::Denied => {
+            let said =
+                if let Some(Shown::Summary { text }) = &end.shown { text.clone() } else { one_line(&text()) };
+            return under(vec![Line::words([Span::new(said, Role::Warning)])]);
+        }
+        // Sentences of ours; others are as a program printed them.
+        Finish::Refused | Finish::Hooked | Finish::Crashed | Finish::Unknown => {
+            return under(failed(&text(), extent, |text| Line::words([Span::new(text, Role::Bad)])));
+        }
+        Finish::Done | Finish::Failed => {
+            return under(failed(&text(), extent, |text| Line::of(text, Role::Bad)));
+        }
     }
     match &end.shown {
         Some(shown) => self::shown(shown, extent),
@@ -174,9 +179,9 @@ fn some(text: &str, at_most: usize, extent: Extent, role: Role) -> Vec<Line> {
 }
 
 /// What went wrong: where not all of it is shown, the first lines, and the last one, which says how it ended.
-fn failed(text: &str, extent: Extent) -> Vec<Line> {
+fn failed(text: &str, extent: Extent, line: fn(&str) -> Line) -> Vec<Line> {
     let lines: Vec<&str> = text.trim_end().lines().collect();
-    let line = |text: &&str| Line::of(text, Role::Bad);
+    let line = |text: &&str| line(text);
     match lines.as_slice() {
         [first @ .., last] if extent == Extent::Condensed && first.len() > ERROR_LINES => {
             let more = count(first.len() - ERROR_LINES, "more line");

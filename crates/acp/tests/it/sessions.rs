@@ -41,10 +41,14 @@ fn a_session_that_is_open_begins_anew() {
 
 #[test]
 fn what_can_not_be_opened_anew_stays_open() {
-    let again = |id: i64, method: &str| request(id, method, json!({"sessionId": "${session}", "cwd": "/wrong", "mcpServers": []}));
+    let again = |id: i64, method: &str| {
+        request(id, method, json!({"sessionId": "${session}", "cwd": "/wrong", "mcpServers": []}))
+    };
     let mut bed = Bed::open().play(json!([prompt(2, "hang")]));
     for (id, method) in [(3, "session/load"), (4, "session/resume")] {
-        bed = bed.play(json!([again(id, method), {"do": "await", "id": id, "holding": {"error": {"code": -32602}}}]));
+        bed = bed.play(
+            json!([again(id, method), {"do": "await", "id": id, "holding": {"error": {"code": -32602}}}]),
+        );
     }
     bed.play(json!([
         {"do": "notify", "method": "session/cancel", "params": {"sessionId": "${session}"}},

@@ -14,7 +14,11 @@ pub(super) fn ended(step: u64, outcome: &Outcome) -> ToolEnd {
         result: outcome.result(),
         success: outcome.success(),
         end: finish(outcome.end),
-        shown: outcome.display.as_ref().map(shown),
+        shown: match outcome.end {
+            // What was said to the model is not for whoever said it.
+            End::Rejected => Some(Shown::Summary { text: "you said no".to_owned() }),
+            _ => outcome.display.as_ref().map(shown),
+        },
         duration_ms: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
     }
 }
@@ -23,7 +27,7 @@ fn finish(end: End) -> Finish {
     match end {
         End::Done => Finish::Done,
         End::Refused => Finish::Refused,
-        End::Denied => Finish::Denied,
+        End::Denied | End::Rejected => Finish::Denied,
         End::Hooked => Finish::Hooked,
         End::Failed => Finish::Failed,
         End::Crashed => Finish::Crashed,
@@ -127,9 +131,9 @@ pub(super) fn answer(question: &Question, answer: rail_proto::Answer) -> Reply {
             None => Answer::Once,
         },
         rail_proto::Answer::No { why } => Answer::No(why),
-        rail_proto::Answer::Nobody => {
-            let way = without_anybody(question);
-            Answer::Nobody(format!("To have it done, {way}."))
+        rail_proto::Answer::Nobody { why } => {
+            let why = why.map(|why| format!("Whoever was asked did not answer: {why}. ")).unwrap_or_default();
+            Answer::Nobody(format!("{why}To have it done, {}.", without_anybody(question)))
         }
     };
     answer.into()

@@ -271,7 +271,9 @@ impl Hooks for HookRunner {
             End::Failed | End::Crashed => failed(call, FailedBy::Tool),
             End::Cancelled => failed(call, FailedBy::Interrupt),
             // It did not run.
-            End::Refused | End::Denied | End::Hooked => return Box::pin(std::future::ready(None)),
+            End::Refused | End::Denied | End::Rejected | End::Hooked => {
+                return Box::pin(std::future::ready(None));
+            }
         };
         Box::pin(async {
             let HookOutcome { blocked, context, .. } = self.around(event).await;

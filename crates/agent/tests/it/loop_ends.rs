@@ -3,7 +3,7 @@
 use rail_agent::machine::Bounds;
 use rail_model::{Stop, Usage};
 use rail_permit::Mode;
-use rail_proto::{Answer, Command, Finish, Reason, SessionEvent};
+use rail_proto::{Answer, Command, Finish, Reason, SessionEvent, Shown};
 use rail_testkit::{Turn, call, text};
 use serde_json::json;
 
@@ -122,7 +122,7 @@ async fn a_denied_call_says_which_rule_would_allow_it_and_only_in_its_own_task()
     let mut bed = Bed::new(vec![Turn::reply(vec![run("touch x.txt")]), says("Not allowed."), says("Fine.")]);
     bed.mode = Mode::Default;
     let mut talk = bed.open();
-    talk.answer = Some(Answer::Nobody);
+    talk.answer = Some(Answer::Nobody { why: None });
     let done = talk.ask("Go.").await;
     let [(tool, way)] = done.denials.as_slice() else { panic!("{done:?}") };
     assert_eq!((tool.as_str(), way.as_str()), ("bash", "allow it by `--allow 'Bash(touch x.txt)'`"));
@@ -135,12 +135,40 @@ async fn a_denied_call_says_which_rule_would_allow_it_and_only_in_its_own_task()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_refused_is_shown_in_short_and_is_no_denial() {
+    let mut bed = Bed::new(vec![Turn::reply(vec![run("touch x.txt")]), says("As you like.")]);
+    bed.mode = Mode::Default;
+    let mut talk = bed.open();
+    talk.answer = Some(Answer::No { why: Some("not now".to_owned()) });
+    assert_eq!(talk.ask("Go.").await.denials, []);
+    let end = talk.seen.iter().find_map(|event| match event {
+        SessionEvent::ToolEnd(end) => Some((end.end, end.shown.clone())),
+        _ => None,
+    });
+    assert_eq!(end, Some((Finish::Denied, Some(Shown::Summary { text: "you said no".to_owned() }))));
+    assert!(talk.results()[0].1.contains("not now"), "{:?}", talk.results());
+    talk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_answers_nonsense_allowed_nothing_and_the_way_is_told() {
+    let mut bed = Bed::new(vec![Turn::reply(vec![run("touch x.txt")]), says("I see.")]);
+    bed.mode = Mode::Default;
+    let mut talk = bed.open();
+    talk.answer = Some(Answer::Nobody { why: Some("the answer was no JSON".to_owned()) });
+    assert_eq!(talk.ask("Go.").await.denials.len(), 1);
+    let result = talk.results().remove(0).1;
+    assert!(result.contains("the answer was no JSON") && result.contains("--allow"), "{result}");
+    talk.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_waited_has_figures_of_its_own() {
     let refusal = Turn::reply(vec![text("No more.")]).stop(Stop::Refusal).gate_before_end("end");
     let mut bed = Bed::new(vec![Turn::reply(vec![run("touch x.txt")]), refusal, says("Fine.")]);
     bed.mode = Mode::Default;
     let mut talk = bed.open();
-    talk.answer = Some(Answer::Nobody);
+    talk.answer = Some(Answer::Nobody { why: None });
     talk.say("Go.");
     talk.sees(|event| matches!(event, SessionEvent::Text { .. })).await;
     talk.say("And this.");

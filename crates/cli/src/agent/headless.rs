@@ -204,7 +204,7 @@ async fn talk(
                     send(Command::End);
                 }
                 match numbered.event {
-                    SessionEvent::Permission(ask) => send(Command::Answer { ask: ask.id, answer: Answer::Nobody }),
+                    SessionEvent::Permission(ask) => send(Command::Answer { ask: ask.id, answer: Answer::Nobody { why: None } }),
                     SessionEvent::Choice { id, .. } => send(Command::Choose { ask: id, chosen: Chosen::Nobody }),
                     SessionEvent::Done(done) => {
                         last = Some(done);

@@ -131,10 +131,12 @@ impl Run {
         match outcome.end {
             End::Done => Ok(()),
             End::Cancelled => Err(Failure::Interrupted),
-            End::Refused | End::Denied | End::Hooked | End::Failed | End::Crashed if self.json => {
+            End::Refused | End::Denied | End::Rejected | End::Hooked | End::Failed | End::Crashed
+                if self.json =>
+            {
                 Err(Failure::Ended(1))
             }
-            End::Refused | End::Denied | End::Hooked | End::Failed | End::Crashed => {
+            End::Refused | End::Denied | End::Rejected | End::Hooked | End::Failed | End::Crashed => {
                 Err(Failure::Task(anyhow!(outcome.text())))
             }
         }

@@ -155,7 +155,9 @@ fn answers(seen: &[Value], home: &Home) {
     let message = asked["message"].as_str().unwrap();
     assert!(message.contains(&format!("  write {}\n", path.display())), "{message}");
     assert!(message.contains("    the text of once.txt\n"), "{message}");
-    assert_eq!(asked["choices"], json!(["Allow once", "Allow for this session", "No"]));
+    let choices =
+        ["Allow once", "Allow for this session: Edit(/once.txt)", "Allow for this session: Edit(/**)", "No"];
+    assert_eq!(asked["choices"], json!(choices));
     let session: Vec<&Value> = seen.iter().filter(|line| line.get("session").is_some()).collect();
     // The second command is asked about no more.
     assert_eq!(session, [&json!({"session": false, "questions": 4}); 2]);

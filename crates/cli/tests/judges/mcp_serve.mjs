@@ -111,7 +111,7 @@ await connected({ elicitation: {} }, prepare, async (client) => {
   tell({ no: await write("no.txt", { action: "accept", content: { answer: "No", reason: "not that one" } }) });
   tell({ declined: await write("declined.txt", { action: "decline" }) });
   tell({ asked: asked[0], questions: asked.length });
-  answers.push({ action: "accept", content: { answer: "Allow for this session" } });
+  answers.push({ action: "accept", content: { answer: "Allow for this session: Bash(mkdir:*)" } });
   for (const name of ["one", "two"]) {
     tell({ session: told(await call(client, "bash", { command: `mkdir ${name}` })).error, questions: asked.length });
   }

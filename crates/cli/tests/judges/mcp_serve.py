@@ -114,7 +114,7 @@ async def with_forms():
         tell(no=await write("no.txt", ElicitResult(action="accept", content={"answer": "No", "reason": "not that one"})))
         tell(declined=await write("declined.txt", ElicitResult(action="decline")))
         tell(asked=asked[0], questions=len(asked))
-        answers.append(ElicitResult(action="accept", content={"answer": "Allow for this session"}))
+        answers.append(ElicitResult(action="accept", content={"answer": "Allow for this session: Bash(mkdir:*)"}))
         for name in ["one", "two"]:
             tell(session=told(await client.call_tool("bash", {"command": f"mkdir {name}"}))["error"], questions=len(asked))
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rail_permit::{Answer, Facet, Question, Scope};
+use rail_permit::{Answer, Facet, Offer, Question, Scope};
 use rail_tool::HookedCall;
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Map, Value, json};
@@ -35,19 +35,28 @@ pub(super) fn message(call: &HookedCall, question: &Question) -> String {
         let _ = writeln!(text, "{note}");
     }
     text.push_str(&input(&call.input));
-    if let Some(offer) = question.offers.first() {
-        let _ = writeln!(text, "For this session would mean: {}.", offer.says.trim_end_matches('.'));
+    for offer in lasting(question) {
+        let _ = writeln!(text, "“{}” would mean: {}.", session(offer), offer.says.trim_end_matches('.'));
     }
     harmless(&text)
 }
 
+/// What can be allowed for longer, the narrowest first.
+fn lasting(question: &Question) -> &[Offer] {
+    if question.always_asks { &[] } else { &question.offers }
+}
+
+/// The choice that takes an offer.
+fn session(offer: &Offer) -> String {
+    let rules: Vec<&str> = offer.rules.iter().map(|rule| rule.text.as_str()).collect();
+    harmless(&format!("{SESSION}: {}", rules.join(", ")))
+}
+
 /// The form: one choice, and room for a reason.
 pub(super) fn schema(question: &Question) -> Map<String, Value> {
-    let mut choices = vec![ONCE];
-    if !question.offers.is_empty() && !question.always_asks {
-        choices.push(SESSION);
-    }
-    choices.push(NO);
+    let mut choices = vec![ONCE.to_owned()];
+    choices.extend(lasting(question).iter().map(session));
+    choices.push(NO.to_owned());
     let form = json!({
         "type": "object",
         "properties": {
@@ -66,12 +75,15 @@ pub(super) fn schema(question: &Question) -> Map<String, Value> {
 pub(super) fn read(result: &ElicitResult, question: &Question) -> Answer {
     let field = |name: &str| result.content.as_ref()?.get(name)?.as_str();
     let reason = || field("reason").map(str::trim).filter(|why| !why.is_empty()).map(str::to_owned);
-    match (&result.action, field("answer"), question.offers.first()) {
-        (ElicitationAction::Accept, Some(ONCE), _) => Answer::Once,
-        (ElicitationAction::Accept, Some(SESSION), Some(offer)) if !question.always_asks => {
-            Answer::Offer(offer.clone(), Scope::Session)
+    match (&result.action, field("answer")) {
+        (ElicitationAction::Accept, Some(ONCE)) => Answer::Once,
+        (ElicitationAction::Accept, Some(said)) => {
+            match lasting(question).iter().find(|offer| session(offer) == said) {
+                Some(offer) => Answer::Offer(offer.clone(), Scope::Session),
+                None => Answer::No(reason()),
+            }
         }
-        (_, _, _) => Answer::No(reason()),
+        (_, _) => Answer::No(reason()),
     }
 }
 
@@ -146,7 +158,8 @@ mod tests {
             make all
             make \u{1b}[2Kinstall
           timeout: 5
-        For this session would mean: lets the agent run `make all`, alone or with anything behind it.
+        “Allow for this session: Bash(make all)” would mean: lets the agent run `make all` with nothing behind it.
+        “Allow for this session: Bash(make all:*)” would mean: lets the agent run `make all`, alone or with anything behind it.
         ");
     }
 
@@ -167,8 +180,8 @@ mod tests {
         let offer = question.offers[0].clone();
         assert_eq!(said(ElicitationAction::Accept, json!({"answer": ONCE})), Answer::Once);
         assert_eq!(
-            said(ElicitationAction::Accept, json!({"answer": SESSION})),
-            Answer::Offer(offer, Scope::Session)
+            said(ElicitationAction::Accept, json!({"answer": session(&offer)})),
+            Answer::Offer(offer.clone(), Scope::Session)
         );
         let no = json!({"answer": NO, "reason": " too much "});
         assert_eq!(said(ElicitationAction::Accept, no), Answer::No(Some("too much".to_owned())));
@@ -188,7 +201,8 @@ mod tests {
         let mut question = question("make all");
         question.always_asks = true;
         assert_eq!(schema(&question)["properties"]["answer"]["enum"], json!([ONCE, NO]));
-        let session = ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer": SESSION}));
+        let session = session(&question.offers[0]);
+        let session = ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer": session}));
         assert_eq!(read(&session, &question), Answer::No(None));
     }
 
@@ -201,7 +215,7 @@ mod tests {
 
         #[test]
         fn whatever_else_is_answered_is_a_no(answer in ".{0,30}") {
-            prop_assume!(answer != ONCE && answer != SESSION);
+            prop_assume!(answer != ONCE && !answer.starts_with(SESSION));
             let result = ElicitResult::new(ElicitationAction::Accept).with_content(json!({"answer": answer}));
             prop_assert_eq!(read(&result, &question("make all")), Answer::No(None));
         }

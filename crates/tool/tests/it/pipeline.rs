@@ -198,7 +198,7 @@ fn what_a_hook_changed_is_judged() {
     let inside = bed.file("a.txt", "inside");
     let call = json!({"order": "read", "text": inside}).to_string();
     let outcomes = bed.run(&[("look_around", &call)]);
-    assert_eq!(outcomes[0].end, rail_tool::End::Denied, "{:?}", told(&outcomes));
+    assert_eq!(outcomes[0].end, rail_tool::End::Rejected, "{:?}", told(&outcomes));
     assert_eq!(bed.events("call_0"), ["tool_call_start", "permission_request", "tool_call_end"]);
 }
 
@@ -207,7 +207,7 @@ fn a_hook_may_ask_for_a_question() {
     let bed = hooked(None, Some(HookSay::Ask("look twice".to_owned())), None);
     bed.front.answers.lock().unwrap().push(Answer::No(Some("use the other file".to_owned())).into());
     let outcomes = bed.run(&[("look_around", r#"{"order":"say","text":"a"}"#)]);
-    assert_eq!(outcomes[0].end, rail_tool::End::Denied);
+    assert_eq!(outcomes[0].end, rail_tool::End::Rejected);
     assert!(outcomes[0].text().contains("use the other file"), "{}", outcomes[0].text());
 }
 
@@ -251,7 +251,7 @@ fn a_hook_s_leave_spares_a_question_but_not_one_that_is_always_asked() {
     assert_eq!(bed.events("call_0"), ["tool_call_start", "tool_call_end"]);
     bed.front.answers.lock().unwrap().push(Answer::No(None).into());
     let through = r#"{"order": "read", "text": "/proc/1/root/etc/hostname"}"#;
-    assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Denied);
+    assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Rejected);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_hook_may_answer_in_place_of_the_user() {
     // What always asks is asked all the same.
     bed.front.answers.lock().unwrap().push(Answer::No(None).into());
     let through = r#"{"order": "read", "text": "/proc/1/root/etc/hostname"}"#;
-    assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Denied);
+    assert_eq!(bed.run(&[("look_around", through)])[0].end, rail_tool::End::Rejected);
 
     let bed = answered(Some(HookAnswer::Deny("not there".to_owned())));
     let call = outside(&bed);
@@ -298,7 +298,7 @@ fn the_input_that_a_hook_answers_with_is_judged_anew() {
     std::fs::write(other.path(), "other").unwrap();
     for (input, end) in [
         (json!({"order": "read", "text": other.path()}), rail_tool::End::Done),
-        (json!({"order": "read", "text": "/proc/1/root/etc/hostname"}), rail_tool::End::Denied),
+        (json!({"order": "read", "text": "/proc/1/root/etc/hostname"}), rail_tool::End::Rejected),
         (json!({"text": "no order"}), rail_tool::End::Refused),
     ] {
         let asked = Some(HookAnswer::Allow(Some(input.clone())));

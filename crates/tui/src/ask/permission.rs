@@ -136,7 +136,7 @@ impl Permission {
             Answer::Offer { at, lasting: Lasting::Always } => {
                 format!("yes, and from now on in this project: {}", offer(*at))
             }
-            Answer::No { why: None } | Answer::Nobody => "no".to_owned(),
+            Answer::No { why: None } | Answer::Nobody { .. } => "no".to_owned(),
             Answer::No { why: Some(why) } => format!("no: {why}"),
         };
         under(text.lines().map(|line| Line::words([Span::new(line, Role::Accent)])).collect())

@@ -71,7 +71,7 @@ async fn a_hook_that_redirects_an_allowed_read_is_asked_about() {
     let answer = json!({"hookSpecificOutput": {"updatedInput": {"file_path": "/etc/hosts"}}});
     let (outcome, asked) =
         run(&answering("PreToolUse", &answer), "Read", json!({"file_path": "a.txt"})).await;
-    assert_eq!((outcome.end, asked.len()), (End::Denied, 1), "{}", outcome.text());
+    assert_eq!((outcome.end, asked.len()), (End::Rejected, 1), "{}", outcome.text());
     // Without the change nobody is asked.
     let (outcome, asked) =
         run(&answering("PreToolUse", &json!({})), "Read", json!({"file_path": "a.txt"})).await;
@@ -86,9 +86,9 @@ async fn a_hook_refuses_allows_asks_and_adds() {
     let read = json!({"file_path": "a.txt"});
     for (event, answer, tool, input, end, asked) in [
         ("PreToolUse", says("deny"), "Read", &read, End::Hooked, 0),
-        ("PreToolUse", says("ask"), "Read", &read, End::Denied, 1),
+        ("PreToolUse", says("ask"), "Read", &read, End::Rejected, 1),
         ("PreToolUse", says("allow"), "Bash", &write, End::Done, 0),
-        ("PreToolUse", json!({}), "Bash", &write, End::Denied, 1),
+        ("PreToolUse", json!({}), "Bash", &write, End::Rejected, 1),
         ("PreToolUse", json!({"continue": false, "stopReason": "enough"}), "Read", &read, End::Hooked, 0),
         (
             "PermissionRequest",
@@ -111,10 +111,10 @@ async fn a_hook_refuses_allows_asks_and_adds() {
             json!({"hookSpecificOutput": {"decision": {"behavior": "allow", "updatedInput": {"command": "cat /proc/1/root/etc/shadow"}}}}),
             "Bash",
             &write,
-            End::Denied,
+            End::Rejected,
             1,
         ),
-        ("PermissionRequest", json!({"systemMessage": "asked"}), "Bash", &write, End::Denied, 1),
+        ("PermissionRequest", json!({"systemMessage": "asked"}), "Bash", &write, End::Rejected, 1),
         ("PermissionRequest", json!({"decision": "block"}), "Read", &read, End::Done, 0),
     ] {
         let (outcome, questions) = run(&answering(event, &answer), tool, input.clone()).await;
@@ -149,7 +149,7 @@ async fn a_broken_check_is_told_and_somebody_is_asked() {
     let scene = Scene::one("PreToolUse", "/nowhere/check");
     std::fs::write(scene.session.workspace.join("a.txt"), "inside\n").unwrap();
     let (outcome, asked) = run(&scene, "Read", json!({"file_path": "a.txt"})).await;
-    assert_eq!((outcome.end, asked.len()), (End::Denied, 1), "{}", outcome.text());
+    assert_eq!((outcome.end, asked.len()), (End::Rejected, 1), "{}", outcome.text());
     assert!(
         asked[0].reason.why.contains("a hook that checks this call is broken"),
         "{}",

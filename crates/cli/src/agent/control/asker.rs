@@ -74,23 +74,15 @@ impl Asker {
     }
 }
 
-/// What an answer comes to.
-pub(super) struct Answered {
-    pub(super) commands: Vec<Command>,
-    /// The call that somebody refused, if somebody did.
-    pub(super) refused: Option<String>,
-}
-
-/// Asks whether a call may be done.
-pub(super) async fn permission(asker: Asker, ask: PermissionAsk) -> Answered {
+/// Asks whether a call may be done, and returns what the answer comes to.
+pub(super) async fn permission(asker: Asker, ask: PermissionAsk) -> Vec<Command> {
     let said = asker.ask(asking::permission(&ask)).await;
-    let refuses = said.as_ref().is_ok_and(|said| said["behavior"] == "deny");
-    Answered { commands: asking::permitted(&ask, said), refused: refuses.then_some(ask.id) }
+    asking::permitted(&ask, said)
 }
 
-/// Asks what the model wants to know.
-pub(super) async fn questions(asker: Asker, ask: String, choices: Choices) -> Answered {
+/// Asks what the model wants to know, and returns what the answer comes to.
+pub(super) async fn questions(asker: Asker, ask: String, choices: Choices) -> Vec<Command> {
     let said = asker.ask(asking::choice(&ask, &choices)).await;
     let chosen = asking::chosen(&choices, said);
-    Answered { commands: vec![Command::Choose { ask, chosen }], refused: None }
+    vec![Command::Choose { ask, chosen }]
 }

@@ -43,9 +43,11 @@ pub(crate) fn may_bring(command: &Command, bypass_refused: Option<&str>) -> bool
 pub(crate) fn permitted(ask: &PermissionAsk, said: Result<Value, String>) -> Vec<Command> {
     let id = || ask.id.clone();
     let no = |why: String| Command::Answer { ask: id(), answer: Answer::No { why: Some(why) } };
+    let nobody =
+        |why: &str| vec![Command::Answer { ask: id(), answer: Answer::Nobody { why: Some(why.to_owned()) } }];
     let said = match said {
         Ok(said) => said,
-        Err(why) => return vec![no(format!("nobody could be asked: {why}"))],
+        Err(why) => return nobody(&why),
     };
     match said.get("behavior").and_then(Value::as_str) {
         Some("allow") => allowed(ask, &said),
@@ -55,7 +57,7 @@ pub(crate) fn permitted(ask: &PermissionAsk, said: Result<Value, String>) -> Vec
             [Some(no(why)), stops.then_some(Command::Interrupt)].into_iter().flatten().collect()
         }
         // Who can't be understood has not said yes.
-        Some(_) | None => vec![no("the answer could not be understood".to_owned())],
+        Some(_) | None => nobody("the answer could not be understood"),
     }
 }
 
@@ -177,6 +179,7 @@ mod tests {
     fn answers_are_understood() {
         let answer = |answer| Command::Answer { ask: "c1".to_owned(), answer };
         let no = |why: &str| answer(Answer::No { why: Some(why.to_owned()) });
+        let nobody = |why: &str| answer(Answer::Nobody { why: Some(why.to_owned()) });
         let rules = json!([{"toolName": "Bash", "ruleContent": "touch:*"}]);
         let add = |rules: &Value, place: &str| json!([{"type": "addRules", "rules": rules, "behavior": "allow", "destination": place}]);
         let same = json!({"command": "touch a"});
@@ -209,12 +212,12 @@ mod tests {
                 json!({"behavior": "deny", "message": "stop", "interrupt": true}),
                 vec![no("stop"), Command::Interrupt],
             ),
-            (json!({"behavior": "maybe"}), vec![no("the answer could not be understood")]),
+            (json!({"behavior": "maybe"}), vec![nobody("the answer could not be understood")]),
         ];
         for (said, expected) in cases {
             assert_eq!(permitted(&ask(), Ok(said.clone())), expected, "{said}");
         }
-        assert_eq!(permitted(&ask(), Err("gone".to_owned())), [no("nobody could be asked: gone")]);
+        assert_eq!(permitted(&ask(), Err("gone".to_owned())), [nobody("gone")]);
     }
 
     #[test]

@@ -8,13 +8,13 @@ use rail_agent::{Agent, Errands, Handle};
 use rail_proto::{Answer, Chosen, Command, Done, Reason, SessionEvent};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::asker::{Answered, Asks, permission, questions};
+use super::asker::{Asks, permission, questions};
 use super::asking::may_bring;
 use super::client::Client;
 use super::desk::{Desk, Lines, listen};
 use super::typed::{Became, becomes};
 use crate::Failure;
-use crate::agent::ending::{self, Refusals};
+use crate::agent::ending;
 use crate::agent::headless::{Printer, ended_by};
 use crate::agent::open::Prepared;
 use crate::agent::slash::{Ground, Ready, Until};
@@ -46,7 +46,6 @@ pub(crate) async fn serve(prepared: Prepared, asks: Asks) -> Result<(), Failure>
         typing: JoinSet::new(),
         tasks: JoinSet::new(),
         asked: BTreeMap::new(),
-        refusals: Refusals::default(),
     };
     running.run(agent).await
 }
@@ -65,9 +64,8 @@ struct Running {
     /// What the user said, while it is found out what becomes of it.
     typing: JoinSet<Became>,
     /// Questions that the client has not answered.
-    tasks: JoinSet<Answered>,
+    tasks: JoinSet<Vec<Command>>,
     asked: BTreeMap<String, AbortHandle>,
-    refusals: Refusals,
 }
 
 /// How far a session is.
@@ -117,8 +115,8 @@ impl Running {
                     }
                 }
                 Some(answered) = self.tasks.join_next() => {
-                    if let Ok(answered) = answered {
-                        self.answered(answered);
+                    if let Ok(commands) = answered {
+                        self.answered(commands);
                     }
                 }
                 line = self.lines.recv(), if !eof => match line {
@@ -210,8 +208,7 @@ impl Running {
         self.end(now);
     }
 
-    fn event(&mut self, mut event: SessionEvent, now: &mut Progress) -> Goes {
-        self.refusals.sort(&mut event);
+    fn event(&mut self, event: SessionEvent, now: &mut Progress) -> Goes {
         self.print(&event, now);
         let ended = ended_by(now.until, &event);
         let goes = self.happened(event, now);
@@ -225,7 +222,7 @@ impl Running {
         self.ground.event(&event);
         match event {
             SessionEvent::Permission(ask) => match &self.desk.asker {
-                None => self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody }),
+                None => self.send(Command::Answer { ask: ask.id, answer: Answer::Nobody { why: None } }),
                 Some(asker) => {
                     let id = ask.id.clone();
                     let asking = self.tasks.spawn(permission(asker.clone(), ask));
@@ -258,18 +255,14 @@ impl Running {
         Goes::On
     }
 
-    fn answered(&mut self, answered: Answered) {
-        if let Some(call) = &answered.refused {
-            self.refusals.refuse(call);
-        }
-        for command in &answered.commands {
+    fn answered(&mut self, commands: Vec<Command>) {
+        for command in &commands {
             if let Command::Answer { ask, .. } | Command::Choose { ask, .. } = command {
                 self.asked.remove(ask);
             }
         }
         let refused = self.desk.bypass_refused.as_deref();
-        answered
-            .commands
+        commands
             .into_iter()
             .filter(|command| may_bring(command, refused))
             .for_each(|command| self.send(command));

@@ -117,7 +117,7 @@ fn allowed_for_always_is_not_asked_again() {
     let touch = |name: &str| Turn::reply(vec![call("bash", json!({"command": format!("touch {name}")}))]);
     let editor = Editor::open(vec![touch("a"), touch("b"), Turn::reply(vec![text("Done.")])], &json!({}));
     let always = json!({"do": "answer", "method": "session/request_permission",
-        "result": {"outcome": {"outcome": "selected", "optionId": "allow-always"}}});
+        "result": {"outcome": {"outcome": "selected", "optionId": "allow-always-2"}}});
     let (_, home, _) = editor.play(&json!([prompt(1, "Touch."), always, stops(1, "end_turn")])).over();
     assert!(home.path("work/a").exists() && home.path("work/b").exists());
 }

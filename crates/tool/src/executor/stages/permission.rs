@@ -112,8 +112,9 @@ impl Executor {
     }
 
     fn answered(&self, question: Question, answer: Answer, id: &str) -> Result<Grant, Stopped> {
+        let end = if matches!(answer, Answer::No(_)) { End::Rejected } else { End::Denied };
         match question.answer(answer) {
-            Answered::Denied(denial) => Err(Stopped { end: End::Denied, say: denial.say, cause: None }),
+            Answered::Denied(denial) => Err(Stopped { end, say: denial.say, cause: None }),
             Answered::Granted(grant, None) => Ok(grant),
             Answered::Granted(grant, Some((rules, scope))) => {
                 if scope == Scope::Always
