@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Condvar, LockResult, Mutex, MutexGuard, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -124,13 +124,39 @@ pub(crate) fn prompt(id: i64, text: &str) -> Value {
         "params": {"sessionId": "${session}", "prompt": [{"type": "text", "text": text}]}})
 }
 
+/// The commands that sessions were given.
+#[derive(Default)]
+pub(crate) struct Commands {
+    given: Mutex<Vec<Command>>,
+    changed: Condvar,
+}
+
+impl Commands {
+    pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, Vec<Command>>> {
+        self.given.lock()
+    }
+
+    fn came(&self, command: Command) {
+        self.lock().unwrap().push(command);
+        self.changed.notify_all();
+    }
+
+    /// Waits until a command was given.
+    pub(crate) fn wait(&self, command: &Command) {
+        let waits = |given: &mut Vec<Command>| !given.contains(command);
+        let minute = Duration::from_secs(60);
+        let (given, _) = self.changed.wait_timeout_while(self.lock().unwrap(), minute, waits).unwrap();
+        assert!(given.contains(command), "{command:?} never came");
+    }
+}
+
 /// Opens sessions that do what the prompt says.
 #[derive(Default)]
 pub(crate) struct Fake {
     open: Arc<AtomicUsize>,
     ids: AtomicUsize,
     /// What sessions were told.
-    pub(crate) commands: Arc<Mutex<Vec<Command>>>,
+    pub(crate) commands: Arc<Commands>,
 }
 
 impl Host for Fake {
@@ -195,7 +221,7 @@ impl Fake {
 /// A session that does what the prompt says.
 struct Doer {
     open: Arc<AtomicUsize>,
-    commands: Arc<Mutex<Vec<Command>>>,
+    commands: Arc<Commands>,
     events: VecDeque<SessionEvent>,
     busy: bool,
     over: bool,
@@ -280,7 +306,7 @@ impl Session for Doer {
     }
 
     fn command(&mut self, command: Command) {
-        self.commands.lock().unwrap().push(command.clone());
+        self.commands.came(command.clone());
         match command {
             Command::Interrupt if self.busy => self.done(Reason::Interrupted, ""),
             Command::Answer { answer, .. } if self.busy => {
