@@ -10,6 +10,8 @@ use rail_model::{Message, Part, PartBody, Role, ToolResult};
 use serde_json::Value;
 
 use crate::calls;
+use crate::embedded;
+
 use crate::update::{block, update};
 
 /// Tells what was said before.
@@ -39,6 +41,9 @@ impl Past {
             Role::System => None,
         };
         match &part.body {
+            // Of what stands beside the user's words, the client gave files; the others are read for the words' sake.
+            PartBody::Text(text) if part.is_beside() => embedded::read(text).and_then(said),
+            _ if part.is_beside() => None,
             PartBody::Text(text) | PartBody::Refusal(text) => said(block(text)),
             PartBody::Media(media) => calls::image(media).and_then(said),
             PartBody::Thinking(text) => Some(SessionUpdate::AgentThoughtChunk(chunk(block(text)))),

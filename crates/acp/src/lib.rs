@@ -6,6 +6,7 @@ mod ask;
 mod calls;
 mod client;
 mod editor;
+mod embedded;
 mod form;
 mod history;
 mod lines;

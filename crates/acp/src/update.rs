@@ -71,6 +71,11 @@ impl Teller {
                 self.message = (*step, self.message.1 + 1);
                 self.notice(NoticeSeverity::Warning, &format!("the answer is asked for again: {why}"))
             }
+            SessionEvent::Done(_) => {
+                // What commands answer belongs to no step, and each answer is a message of its own.
+                self.message.1 += u64::from(self.message.0 == 0);
+                Vec::new()
+            }
             SessionEvent::Note { kind, text } => self.note(*kind, text),
             SessionEvent::Spent(spent) => self.spent(spent),
             SessionEvent::ToolStart(start) => vec![self.started(start)],
@@ -128,7 +133,6 @@ impl Teller {
             | SessionEvent::Mode(_)
             | SessionEvent::Model(_)
             | SessionEvent::Memory(_)
-            | SessionEvent::Done(_)
             | SessionEvent::Closed => Vec::new(),
         }
     }

@@ -63,6 +63,8 @@ pub mod mark {
     pub const AGAIN: &str = "again";
     /// Of a call, or of a later piece of it: a list of the pieces in which its name came. A note, so its key says so.
     pub const NAMES: &str = "~names";
+    /// Of a part of what the user says: it was put beside the user's own words.
+    pub const BESIDE: &str = "beside";
 }
 
 /// Fields we have no word for, and how the origin spelled those we do: one pointer wide, usually nothing.

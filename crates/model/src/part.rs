@@ -1,4 +1,4 @@
-use crate::{Extras, Json, Opaque, Seal, kept};
+use crate::{Extras, Json, Opaque, ProtocolId, Seal, kept, mark};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
@@ -54,6 +54,9 @@ pub struct Part {
     pub extras: Extras,
 }
 
+/// Who marks parts here. It is no protocol, so nothing of it is ever sent.
+const OWN: ProtocolId = ProtocolId::new("rail");
+
 impl Part {
     /// A part with nothing but its body.
     pub fn new(body: PartBody) -> Self {
@@ -63,6 +66,21 @@ impl Part {
     /// A plain text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(PartBody::Text(text.into()))
+    }
+
+    /// The same part as one that was put beside the user's own words, which nobody has to be shown as such.
+    #[must_use]
+    pub fn beside(mut self) -> Self {
+        // What a protocol said of it is that protocol's alone.
+        if self.extras.origin().is_none_or(|origin| origin == OWN) {
+            self.extras.mark(OWN, mark::BESIDE);
+        }
+        self
+    }
+
+    /// Whether it was put beside the user's own words.
+    pub fn is_beside(&self) -> bool {
+        self.extras.noted(mark::BESIDE)
     }
 
     /// The text, if this is a text part.

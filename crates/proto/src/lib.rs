@@ -6,6 +6,7 @@ mod call;
 mod choices;
 mod command;
 mod event;
+mod mention;
 mod offered;
 mod shells;
 mod shown;
@@ -19,6 +20,7 @@ pub use command::{Command, Mode, Prompt, What};
 pub use event::{
     Compacted, Done, Memory, NoteKind, Opened, Reason, Restored, Routed, SessionEvent, Spent, Window,
 };
+pub use mention::{Mention, mention, mentions};
 pub use offered::{Offered, OfferedCommand, OfferedResource};
 pub use shells::{Shell, ShellState};
 pub use shown::{FileChange, Hunk, Line, Mark, Shown};

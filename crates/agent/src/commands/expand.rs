@@ -45,7 +45,7 @@ impl Attached {
     /// The parts of a message that show it, with its name before them.
     pub fn shown(self) -> impl Iterator<Item = Part> {
         let named = Part::text(format!("What `@{}` holds now:", self.path));
-        [named].into_iter().chain(self.parts)
+        [named].into_iter().chain(self.parts).map(Part::beside)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The text of a command, read once: what is put in later is never read again.
 
-use super::mentions;
+use rail_proto::mentions;
 
 /// A piece of a command's text.
 #[derive(Clone, PartialEq, Eq, Debug)]

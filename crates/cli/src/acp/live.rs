@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rail_acp::{BoxFuture, Session};
 use rail_agent::{Agent, Errands, Handle};
 use rail_journal::JournalError;
-use rail_proto::{Command, Done, Prompt, Reason, SessionEvent};
+use rail_proto::{Command, Done, NoteKind, Prompt, Reason, SessionEvent};
 use tokio::task::JoinSet;
 
 use crate::agent::control::{Became, becomes};
@@ -75,10 +75,12 @@ impl Live {
 
     /// It is known what becomes of what the user said.
     fn begin(&mut self, became: Became) {
-        let Ready { commands, until, allowed, model } = match became {
+        let Ready { commands, until, allowed, model, problems } = match became {
             Became::Ready(ready) => *ready,
             Became::Done(done) => return self.said(*done),
         };
+        let note = |text| SessionEvent::Note { kind: NoteKind::Config, text };
+        self.happened.extend(problems.into_iter().map(note));
         self.until = until;
         self.errands.leave(allowed);
         // A model that the user named is not overridden.

@@ -109,6 +109,7 @@ impl AgentFlags {
         let mut printer = shown.printer();
         let done = runtime.block_on(Box::pin(async {
             let mut ready = slash::ready(step, images, &agent.errands()).await?;
+            ready.warnings().for_each(|warning| output::tell(&warning));
             agent.allow(std::mem::take(&mut ready.allowed));
             talk(agent, handle, ready, &mut *printer).await
         }));

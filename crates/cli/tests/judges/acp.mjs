@@ -81,7 +81,7 @@ function told() {
       case "user_message_chunk":
       case "agent_message_chunk":
       case "agent_thought_chunk":
-        return [update.sessionUpdate, update.content.text];
+        return [update.sessionUpdate, update.content.text ?? JSON.stringify(update.content.resource)];
       case "tool_call":
         return ["tool_call", update.title, update.kind, update.status, (update.locations ?? []).map((each) => each.path)];
       case "tool_call_update":

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use rail_proto::{Command, Mode};
+use rail_proto::{Command, Mode, mention};
 
 use super::{App, End, Out};
 use crate::ask::{Answered, Ask};
-use crate::complete::{Choice, Item, Popup, Token, TokenKind, mention, search_commands, token_at};
+use crate::complete::{Choice, Item, Popup, Token, TokenKind, search_commands, token_at};
 use crate::host::{PickerKind, Want};
 use crate::input::{Entry, Handled, Search};
 use crate::text::Line;

@@ -12,4 +12,4 @@ pub(crate) use fuzzy::lower;
 pub use fuzzy::{Match, fuzzy};
 pub(crate) use popup::head;
 pub use popup::{Choice, Item, Picker, Popup};
-pub use token::{Token, TokenKind, is_note, is_shell, mention, token_at};
+pub use token::{Token, TokenKind, is_note, is_shell, token_at};

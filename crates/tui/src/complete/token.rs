@@ -22,8 +22,6 @@ pub enum TokenKind {
 
 /// What may stand before the `@` of a file besides white space.
 const OPENERS: &[char] = &['(', '[', '{', '<', '"', '\''];
-/// Characters that end a sentence rather than a path.
-const ENDS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '`', '*'];
 
 /// The token in which the cursor is, if there is one.
 pub fn token_at(text: &str, cursor: usize) -> Option<Token> {
@@ -39,25 +37,6 @@ pub fn is_shell(text: &str) -> bool {
 /// Whether the text is a note for the memory file.
 pub fn is_note(text: &str) -> bool {
     text.starts_with('#')
-}
-
-/// A path as it is mentioned in a text: `@path`, with quotes where it would be misread.
-pub fn mention(path: &str) -> String {
-    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '@');
-    if path.chars().all(is_plain) && !path.ends_with(ENDS) {
-        return format!("@{path}");
-    }
-    if !path.contains('"') {
-        return format!("@\"{path}\"");
-    }
-    let mut out = "@".to_owned();
-    for c in path.chars() {
-        if !is_plain(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// A command is the first word of the whole text.
@@ -130,6 +109,7 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rail_proto::mention;
 
     use super::*;
 
@@ -174,19 +154,6 @@ mod tests {
     #[test]
     fn the_first_sign_says_what_a_text_is() {
         assert!(is_shell("!ls") && !is_shell(" !ls") && is_note("# it") && !is_note("a #1"));
-    }
-
-    #[test]
-    fn paths_are_quoted_where_they_must_be() {
-        for (path, expected) in [
-            ("src/main.rs", "@src/main.rs"),
-            ("src/", "@src/"),
-            ("a b.rs", "@\"a b.rs\""),
-            ("a(1)", "@\"a(1)\""),
-            ("say \"hi\".txt", "@say\\ \\\"hi\\\".txt"),
-        ] {
-            assert_eq!(mention(path), expected);
-        }
     }
 
     proptest! {

@@ -13,12 +13,12 @@ use super::asking::may_bring;
 use super::client::Client;
 use super::desk::{Desk, Lines, listen};
 use super::typed::{Became, becomes};
-use crate::Failure;
 use crate::agent::ending;
 use crate::agent::headless::{Printer, ended_by};
 use crate::agent::open::Prepared;
 use crate::agent::slash::{Ground, Ready, Until};
 use crate::signals::Signals;
+use crate::{Failure, output};
 
 /// Serves a client until it has nothing more to say.
 pub(crate) async fn serve(prepared: Prepared, asks: Asks) -> Result<(), Failure> {
@@ -154,8 +154,11 @@ impl Running {
 
     /// It is known what becomes of what the user said.
     fn begin(&mut self, became: Became, now: &mut Progress) {
-        let Ready { commands, until, allowed, model } = match became {
-            Became::Ready(ready) => *ready,
+        let Ready { commands, until, allowed, model, .. } = match became {
+            Became::Ready(mut ready) => {
+                ready.warnings().for_each(|warning| output::tell(&warning));
+                *ready
+            }
             Became::Done(done) => return self.done(*done, now),
         };
         now.until = until;

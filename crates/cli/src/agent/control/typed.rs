@@ -7,7 +7,7 @@ use rail_model::Part;
 use rail_proto::{Command, Done, Prompt, Reason};
 
 use crate::Failure;
-use crate::agent::slash::{self, Ground, Ready, Step, named, ready, submit};
+use crate::agent::slash::{self, Ground, Ready, Step, ready, submit};
 
 /// What became of it.
 pub(crate) enum Became {
@@ -20,12 +20,9 @@ pub(crate) enum Became {
 /// Finds out what becomes of what the user said.
 pub(crate) async fn becomes(prompt: Prompt, ground: Ground, errands: Arc<Errands>) -> Became {
     let Prompt { id, parts } = prompt;
-    let mut became = match alone(&parts) {
-        Some(text) => typed(text.to_owned(), Vec::new(), ground, &errands).await,
-        None => {
-            let attached = named(&parts, &errands).await;
-            Became::Ready(Box::new(submit(Vec::new(), parts.into_iter().chain(attached).collect())))
-        }
+    let mut became = match typing(parts) {
+        Ok((text, more)) => typed(text, more, ground, &errands).await,
+        Err(parts) => Became::Ready(Box::new(submit(parts))),
     };
     if let Became::Ready(ready) = &mut became {
         for command in &mut ready.commands {
@@ -49,11 +46,11 @@ pub(crate) async fn typed(text: String, more: Vec<Part>, ground: Ground, errands
     }
 }
 
-/// The text, where there is nothing else.
-fn alone(parts: &[Part]) -> Option<&str> {
-    match parts {
-        [part] => part.as_text(),
-        _ => None,
+/// What the user typed, and what stands behind it: the first part, if it is a text. Others may be what files hold.
+fn typing(mut parts: Vec<Part>) -> Result<(String, Vec<Part>), Vec<Part>> {
+    match parts.first().and_then(Part::as_text).map(str::to_owned) {
+        Some(text) => Ok((text, parts.split_off(1))),
+        None => Err(parts),
     }
 }
 

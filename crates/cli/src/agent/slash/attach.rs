@@ -6,14 +6,14 @@ use anyhow::{Context, anyhow};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rail_agent::Errands;
-use rail_agent::commands::{Attached, expand, mentions};
+use rail_agent::commands::{Attached, expand};
 use rail_image::{Bounds, shrink};
 use rail_model::{Media, MediaKind, MediaSource, Part, PartBody};
 use rail_permit::Rule;
-use rail_proto::{Command, Mode, Prompt};
+use rail_proto::{Command, Mode, Prompt, mentions};
 
 use super::{Step, Until};
-use crate::{Failure, output};
+use crate::Failure;
 
 /// What a session is told, and what ends it.
 #[derive(Default)]
@@ -24,6 +24,15 @@ pub(crate) struct Ready {
     pub(crate) allowed: Vec<Rule>,
     /// The model that is to answer it.
     pub(crate) model: Option<String>,
+    /// What of it could not be had, for the user.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Ready {
+    /// Takes what could not be had, as warnings.
+    pub(crate) fn warnings(&mut self) -> impl Iterator<Item = String> {
+        std::mem::take(&mut self.problems).into_iter().map(|problem| format!("warning: {problem}"))
+    }
 }
 
 /// Makes of a step what the session is told, with more parts behind its text. Of a step that says something itself that is nothing.
@@ -34,32 +43,41 @@ pub(crate) async fn ready(step: Step, more: Vec<Part>, errands: &Errands) -> Res
     Ok(match step {
         Step::Say(_) => Ready::default(),
         Step::Tell(command, until) => Ready { commands: vec![command], until, ..Ready::default() },
-        Step::Ask(text) => submit(Vec::new(), with_named(text, more, errands).await),
-        Step::Plan(text) => submit(vec![Command::SetMode(Mode::Plan)], with_named(text, more, errands).await),
+        Step::Ask(text) => with_named(text, more, errands).await,
+        Step::Plan(text) => {
+            let mut ready = with_named(text, more, errands).await;
+            ready.commands.insert(0, Command::SetMode(Mode::Plan));
+            ready
+        }
         Step::Custom(command, args) => {
             let expanded = expand(&command, &args, errands).await;
-            expanded.problems.iter().for_each(|problem| output::tell(&format!("warning: {problem}")));
             let attached = expanded.attached.into_iter().flat_map(Attached::shown);
             let parts = [Part::text(expanded.text)].into_iter().chain(attached).chain(more).collect();
-            Ready { allowed: expanded.allowed, model: command.model, ..submit(Vec::new(), parts) }
+            Ready {
+                allowed: expanded.allowed,
+                model: command.model,
+                problems: expanded.problems,
+                ..submit(parts)
+            }
         }
         Step::Remote(text) => {
             let said = errands.prompt(&text).await.map_err(|why| Failure::Usage(anyhow!(why)))?;
-            submit(Vec::new(), said.into_iter().chain(more).collect())
+            submit(said.into_iter().chain(more).collect())
         }
     })
 }
 
-pub(crate) fn submit(mut commands: Vec<Command>, parts: Vec<Part>) -> Ready {
-    commands.push(Command::Submit(Prompt { id: None, parts }));
-    Ready { commands, ..Ready::default() }
+/// The session is told just this.
+pub(crate) fn submit(parts: Vec<Part>) -> Ready {
+    Ready { commands: vec![Command::Submit(Prompt { id: None, parts })], ..Ready::default() }
 }
 
-/// The files that texts name, as they are shown. What has the form of a name and is no file is only text.
-pub(crate) async fn named(parts: &[Part], errands: &Errands) -> Vec<Part> {
+/// A text, the files that it and other words of the user name, and more. What has the form of a name and is no file is only text.
+async fn with_named(text: String, more: Vec<Part>, errands: &Errands) -> Ready {
     let mut seen: Vec<String> = Vec::new();
-    let mut attached = Vec::new();
-    for mention in parts.iter().filter_map(Part::as_text).flat_map(mentions) {
+    let (mut attached, mut problems) = (Vec::new(), Vec::new());
+    let words = more.iter().filter(|part| !part.is_beside()).filter_map(Part::as_text);
+    for mention in [text.as_str()].into_iter().chain(words).flat_map(mentions) {
         if seen.contains(&mention.path) {
             continue;
         }
@@ -67,17 +85,12 @@ pub(crate) async fn named(parts: &[Part], errands: &Errands) -> Vec<Part> {
         match errands.attach(&mention.path).await {
             None => {}
             Some(Ok(parts)) => attached.extend(Attached { path: mention.path, parts }.shown()),
-            Some(Err(why)) => output::tell(&format!("warning: `@{}` is not attached: {why}", mention.path)),
+            Some(Err(why)) => problems.push(format!("`@{}` is not attached: {why}", mention.path)),
         }
     }
-    attached
-}
-
-/// A text, the files that it names, and more.
-async fn with_named(text: String, more: Vec<Part>, errands: &Errands) -> Vec<Part> {
-    let text = vec![Part::text(text)];
-    let attached = named(&text, errands).await;
-    text.into_iter().chain(attached).chain(more).collect()
+    // What it says of files stands behind all that the user said.
+    let parts = [Part::text(text)].into_iter().chain(more).chain(attached).collect();
+    Ready { problems, ..submit(parts) }
 }
 
 /// What an image may be at most; a target that takes less gets less.

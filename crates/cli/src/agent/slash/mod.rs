@@ -14,7 +14,7 @@ use rail_proto::{Command, Mode, What};
 
 use crate::Failure;
 
-pub(crate) use attach::{Ready, image, image_of, images, named, ready, submit};
+pub(crate) use attach::{Ready, image, image_of, images, ready, submit};
 pub(crate) use ground::Ground;
 pub(crate) use offered::{Offered, offered, offered_at_a_terminal};
 pub(crate) use session::{NO_CHANGES, changes};

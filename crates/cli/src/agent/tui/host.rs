@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::{clipboard, files, history, lists, shell};
-use crate::Failure;
 use crate::agent::control::{Became, typed};
 use crate::agent::slash::{self, Ground, Ready};
+use crate::{Failure, output};
 
 /// Does what the interface wants, beside it.
 pub(super) struct Host {
@@ -151,7 +151,10 @@ impl Host {
 
     fn became(&mut self, became: Became) {
         let Ready { commands, allowed, model, .. } = match became {
-            Became::Ready(ready) => *ready,
+            Became::Ready(mut ready) => {
+                ready.warnings().for_each(|warning| output::tell(&warning));
+                *ready
+            }
             Became::Done(done) => {
                 let news = match done.reason {
                     Reason::Answered => News::Say(done.text),

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod judge;
+mod prompts;
 mod registry;
 mod script;
 

@@ -46,22 +46,40 @@ fn named(rest: &str) -> Option<(usize, String)> {
     let mut whole = (0, 0);
     let mut chars = rest.char_indices();
     while let Some((at, c)) = chars.next() {
-        let c = match c {
+        let (c, escaped) = match c {
             '\\' => match chars.next() {
-                Some((_, kept)) if !kept.is_control() => kept,
+                Some((_, kept)) if !kept.is_control() => (kept, true),
                 Some(_) | None => break,
             },
             c if c.is_whitespace() || c.is_control() || c == '@' => break,
-            c => c,
+            c => (c, false),
         };
         path.push(c);
-        if !ENDS.contains(&c) {
-            let escaped = rest.get(at..).is_some_and(|from| from.starts_with('\\'));
+        if escaped || !ENDS.contains(&c) {
             whole = (at + usize::from(escaped) + c.len_utf8(), path.len());
         }
     }
     path.truncate(whole.1);
     (!path.is_empty()).then_some((whole.0, path))
+}
+
+/// A path as it is mentioned in a text: `@path`, with quotes where it would be misread.
+pub fn mention(path: &str) -> String {
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '@');
+    if path.chars().all(is_plain) && !path.ends_with(ENDS) {
+        return format!("@{path}");
+    }
+    if !path.contains('"') {
+        return format!("@\"{path}\"");
+    }
+    let mut out = "@".to_owned();
+    for c in path.chars() {
+        if !is_plain(c) || ENDS.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -99,6 +117,19 @@ mod tests {
         assert_eq!((&text[found.range], found.path.as_str()), ("@a\\ b.rs", "a b.rs"));
     }
 
+    #[test]
+    fn paths_are_quoted_where_they_must_be() {
+        for (path, expected) in [
+            ("src/main.rs", "@src/main.rs"),
+            ("src/", "@src/"),
+            ("a b.rs", "@\"a b.rs\""),
+            ("a(1)", "@\"a(1)\""),
+            ("say \"hi\".txt", "@say\\ \\\"hi\\\"\\.txt"),
+        ] {
+            assert_eq!(mention(path), expected);
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_read(text in "[@a-c./\\\\\" \\né(,]{0,30}") {
@@ -114,6 +145,11 @@ mod tests {
         fn a_path_is_found_again(path in "[a-z/_-]{1,12}", before in "[a-z]{0,4}", after in "[a-z]{0,4}") {
             let text = format!("{before} @{path}, {after}");
             prop_assert_eq!(paths(&text), [path]);
+        }
+
+        #[test]
+        fn what_is_mentioned_is_read(path in "[a-zé/. ()@,\"\\\\]{1,12}", after in "( |\n|, |\\. )?") {
+            prop_assert_eq!(paths(&format!("{}{after}", mention(&path))), [path]);
         }
     }
 }
